@@ -2,23 +2,23 @@ package io.sluice.engine.transport;
 
 import io.sluice.engine.RegionMemory;
 
-/** Memory that a transport has made for a region. Any thread. */
+/** Memory that a transport has allocated for a region. Thread-safe. */
 public interface AllocatedMemory extends AutoCloseable {
     /**
-     * The bytes, zeroed and aligned to pages.
+     * Returns the memory, zeroed and page-aligned.
      *
-     * @return the memory, which any thread may use
+     * @return the memory, which any thread may access
      */
     RegionMemory memory();
 
     /**
-     * The transport's registration of the memory, in place of the one that {@link Transport#register} would give.
+     * Returns the transport's registration of the memory, which replaces one by {@link Transport#register}.
      *
-     * @return the registration, closed by the engine before this
+     * @return the registration, which the engine closes before this object
      */
     RegisteredMemory registration();
 
-    /** Gives the memory back. No region uses it any more. It may block. Called once. */
+    /** Releases the memory, which no region uses any more. May block. Called once. */
     @Override
     void close();
 }

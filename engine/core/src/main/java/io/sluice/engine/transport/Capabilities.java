@@ -5,17 +5,16 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * The capabilities of a transport beyond those of every transport. The engine supplies what is lacking where it can.
+ * The optional capabilities of a transport. The engine substitutes missing ones where it can.
  *
  * @param largestMessage the most bytes of one work request
  * @param writeWithSignal whether a {@link WorkRequest.Opcode#WRITE} can carry a {@linkplain WorkRequest#hasSignal()
  *     signal}; otherwise the engine posts a {@link WorkRequest.Opcode#SIGNAL} when the write has completed
- * @param callerThreadBytes up to which size a write or read may be carried out by {@link InlineOperations#execute}, in bytes; 0
- *     if none
- * @param gatherElements in how many pieces the local memory of a write or read may be whose remote memory is one, at least 1; with
- *     more than 1 such a request has {@linkplain WorkRequest#hasPages() pages}
- * @param preferredChunks by kind of local memory, how many bytes make a chunk worth its cost; kinds that are not named have
- *     {@link #PREFERRED_CHUNK}
+ * @param callerThreadBytes the largest write or read for {@link InlineOperations#execute}, in bytes; 0 if there is none
+ * @param gatherElements how many pieces of local memory a write or read of one remote range may have, at least 1; a
+ *     request with several {@linkplain WorkRequest#hasPages() has pages}
+ * @param preferredChunks the efficient chunk size in bytes for kinds of local memory; other kinds have {@link
+ *     #PREFERRED_CHUNK}
  */
 public record Capabilities(
         long largestMessage,
@@ -23,7 +22,7 @@ public record Capabilities(
         long callerThreadBytes,
         int gatherElements,
         Map<MemoryKind, Long> preferredChunks) {
-    /** The preferred chunk of a kind of memory for which a transport names none: 512 KiB. */
+    /** The preferred chunk of other kinds of memory: 512 KiB. */
     public static final long PREFERRED_CHUNK = 512 * 1024;
 
     /**
@@ -40,18 +39,18 @@ public record Capabilities(
     }
 
     /**
-     * Of a transport whose requests have one piece of local memory, and which prefers no chunk.
+     * Creates capabilities with one piece of local memory a request and default chunks.
      *
      * @param largestMessage the most bytes of one work request
      * @param writeWithSignal whether a write can carry a signal
-     * @param callerThreadBytes up to which size the caller's thread may carry out a write or read, in bytes; 0 if none
+     * @param callerThreadBytes the largest write or read that the caller's thread may execute, in bytes; 0 if none
      */
     public Capabilities(long largestMessage, boolean writeWithSignal, long callerThreadBytes) {
         this(largestMessage, writeWithSignal, callerThreadBytes, 1, Map.of());
     }
 
     /**
-     * As {@link #Capabilities(long, boolean, long)}, where the caller's thread cannot carry out anything.
+     * Creates the same as {@link #Capabilities(long, boolean, long)} without operations on the caller's thread.
      *
      * @param largestMessage the most bytes of one work request
      * @param writeWithSignal whether a write can carry a signal
@@ -61,9 +60,9 @@ public record Capabilities(
     }
 
     /**
-     * The same with lists of pieces.
+     * Returns these capabilities with several pieces of local memory.
      *
-     * @param elements in how many pieces the local memory of a request may be, at least 1
+     * @param elements the most pieces of local memory of a request, at least 1
      * @return the changed capabilities
      */
     public Capabilities withGatherElements(int elements) {
@@ -71,10 +70,10 @@ public record Capabilities(
     }
 
     /**
-     * The same with a preferred chunk.
+     * Returns these capabilities with a preferred chunk.
      *
-     * @param kind of the local memory
-     * @param bytes how long, at least 1; a chunk is shorter where the window or {@link #largestMessage()} wants it
+     * @param kind the kind of local memory
+     * @param bytes the size, at least 1; the window or {@link #largestMessage()} may make chunks shorter
      * @return the changed capabilities
      */
     public Capabilities withPreferredChunk(MemoryKind kind, long bytes) {
@@ -85,9 +84,9 @@ public record Capabilities(
     }
 
     /**
-     * How long chunks should be at least.
+     * Returns the preferred chunk.
      *
-     * @param kind of the local memory
+     * @param kind the kind of local memory
      * @return bytes, at least 1
      */
     public long preferredChunk(MemoryKind kind) {

@@ -2,31 +2,34 @@ package io.sluice.engine.transport;
 
 /** How a work request ended. */
 public enum CompletionStatus {
-    /** Done. */
+    /** The request succeeded. */
     SUCCESS(0),
     /** The target does not know the region, or it is closed. */
     UNKNOWN_REGION(1),
-    /** The target was given a wrong key. */
+    /** The target received a wrong key. */
     BAD_KEY(2),
     /** The target's engine has been restarted. */
     STALE_EPOCH(3),
     /** The range leaves the region or slice. */
     OUT_OF_BOUNDS(4),
-    /** The right is missing. */
+    /** The descriptor lacks the right. */
     ACCESS_DENIED(5),
-    /** The target's operating system refused to touch the memory. */
+    /** The target's operating system could not access the memory. */
     REMOTE_MEMORY_FAULT(6),
-    /** The word of an atomic operation or signal does not lie at a multiple of 8 bytes. */
+    /** The word of an atomic operation or signal is not aligned to 8 bytes. */
     MISALIGNED(7),
     /** The region's atomic operations belong to another domain. */
     ATOMIC_DOMAIN(8),
-    /** The target's adapter cannot carry the operation out. */
+    /** The target's adapter does not support the operation. */
     UNSUPPORTED(9),
-    /** The bytes did not arrive as they were sent. */
+    /** The bytes were changed in transit. */
     INTEGRITY(10),
-    /** The operating system of this side refused the access to memory. */
+    /** This side's operating system could not access the memory. */
     LOCAL_MEMORY_FAULT(11),
-    /** The path broke under it, and it may have taken effect; it must not be carried out twice. The connection lives. */
+    /**
+     * The path broke meanwhile; the request may have taken effect and must not be executed twice. The connection
+     * continues.
+     */
     OUTCOME_UNKNOWN(12),
     /** The endpoint was closed, and parts may have reached the peer. */
     FLUSHED(13),
@@ -40,7 +43,7 @@ public enum CompletionStatus {
     }
 
     /**
-     * The form on the wire, which no version changes; a new status takes a new code.
+     * Returns the code on the wire. Codes never change; a new status gets a new code.
      *
      * @return 0 to 255
      */
@@ -49,10 +52,10 @@ public enum CompletionStatus {
     }
 
     /**
-     * Reads the form on the wire, as far as a peer may send it.
+     * Returns the status for a code that a peer may send.
      *
-     * @param code from the wire
-     * @return the status, or {@link #UNKNOWN_REGION} for a code of a later version: the request was refused all the same
+     * @param code the code received
+     * @return the status, or {@link #UNKNOWN_REGION} for a code of a later version, which is a refusal as well
      */
     public static CompletionStatus refusal(int code) {
         return switch (code) {

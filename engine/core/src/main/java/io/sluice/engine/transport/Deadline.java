@@ -1,8 +1,8 @@
 package io.sluice.engine.transport;
 
-/** Something that happens at a time, armed on an {@link EventLoop}. It is its own node in the loop's queue. */
+/** A timer that is armed on an {@link EventLoop}. It is its own node in the loop's queue. */
 public abstract class Deadline {
-    /** The place in the loop's queue of one that is not armed. */
+    /** The position of a deadline that is not armed. */
     public static final int NOT_ARMED = -1;
 
     private long at;
@@ -11,7 +11,7 @@ public abstract class Deadline {
     /** Creates a deadline that is not armed. */
     protected Deadline() {}
 
-    /** The time has come. Called on the loop's thread; the deadline is not armed any more and may be armed again. */
+    /** Called on the loop's thread when the time has come. The deadline is no longer armed and may be armed again. */
     protected abstract void expired();
 
     /** For the loop's queue: calls {@link #expired()}. */
@@ -20,7 +20,7 @@ public abstract class Deadline {
     }
 
     /**
-     * For the loop's queue: when.
+     * For the loop's queue: returns the time.
      *
      * @return as {@link System#nanoTime()}
      */
@@ -29,7 +29,7 @@ public abstract class Deadline {
     }
 
     /**
-     * For the loop's queue: where it stands.
+     * For the loop's queue: returns the position.
      *
      * @return the index, or {@link #NOT_ARMED}
      */
@@ -38,10 +38,10 @@ public abstract class Deadline {
     }
 
     /**
-     * For the loop's queue.
+     * For the loop's queue: sets time and position.
      *
-     * @param time when
-     * @param index where it stands, or {@link #NOT_ARMED}
+     * @param time as {@link System#nanoTime()}
+     * @param index the position, or {@link #NOT_ARMED}
      */
     public final void placed(long time, int index) {
         at = time;

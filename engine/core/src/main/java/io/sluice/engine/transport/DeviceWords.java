@@ -8,56 +8,55 @@ import java.lang.foreign.MemorySegment;
  * {@link RegisteredMemory} implements it if the transport can do that; the engine asks once, when the region is made, and takes
  * the first of its transports that has it.
  *
- * <p>Any thread, several at a time, also a poller's: a call takes microseconds and never waits for work of the device. The
- * caller holds a lease. Offsets are bytes from the region's start; the range lies within the region, a word at an address that is
- * a multiple of 8.
+ * <p>Methods are called by any thread, pollers included, and by several at once: a call must take only microseconds and
+ * never wait for work of the device. The caller holds a lease. Offsets are bytes from the region's start; ranges lie
+ * within the region, and words are aligned to 8 bytes.
  */
 public interface DeviceWords {
     /**
      * Reads a word.
      *
-     * @param offset of the word
-     * @return what it holds; bytes that the device has stored before it are visible to who reads them then
+     * @param offset the offset of the word
+     * @return the value; bytes that the device stored before it are visible to later reads
      * @throws IllegalStateException if the memory was freed or the device fails
      */
     long load(long offset);
 
     /**
-     * Changes a word.
+     * Stores a word.
      *
-     * @param offset of the word
-     * @param value what it holds then
+     * @param offset the offset of the word
+     * @param value the new value
      * @throws IllegalStateException if the memory was freed or the device fails
      */
     void store(long offset, long value);
 
     /**
-     * Adds to a word, atomically towards every method here and towards the device's own programs if their atomic operations reach
-     * as far as the host.
+     * Adds to a word, atomically with respect to all methods here and to the device's system-wide atomic operations.
      *
-     * @param offset of the word
-     * @param addend what to add
-     * @return what it held before
+     * @param offset the offset of the word
+     * @param addend the number to add
+     * @return the previous value
      * @throws IllegalStateException if the memory was freed or the device fails
      */
     long fetchAdd(long offset, long addend);
 
     /**
-     * Replaces a word, atomically as {@link #fetchAdd}.
+     * Replaces a word if it has the expected value, atomically like {@link #fetchAdd}.
      *
-     * @param offset of the word
-     * @param expected what it must hold
-     * @param replacement what it holds then
-     * @return what it held before
+     * @param offset the offset of the word
+     * @param expected the expected value
+     * @param replacement the new value
+     * @return the previous value
      * @throws IllegalStateException if the memory was freed or the device fails
      */
     long compareAndSwap(long offset, long expected, long replacement);
 
     /**
-     * Copies bytes to memory of the host; they are there when it returns.
+     * Copies bytes to host memory, completely before it returns.
      *
-     * @param offset of the first byte
-     * @param to native memory, all of which is filled; 16 KiB at most
+     * @param offset the offset of the first byte
+     * @param to native memory to fill completely; at most 16 KiB
      * @throws IllegalStateException if the memory was freed or the device fails
      */
     void copyOut(long offset, MemorySegment to);

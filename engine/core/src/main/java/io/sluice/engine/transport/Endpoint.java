@@ -4,35 +4,38 @@ import io.sluice.engine.TransportMetrics.PathState;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One side's end of a connection. Every method is called on the connection's event loop, unless it says otherwise.
+ * One side's end of a path of a connection. Methods are called on the connection's event loop unless they say
+ * otherwise.
  *
- * <p>What only some transports have is an interface of its own, which the endpoint implements as well: {@link SocketLanes}, {@link
- * RegionAttachments}, {@link TransportMessages}, {@link Notifications}, {@link InlineOperations}, {@link PageLists}, {@link
- * WriteVisibility}, {@link StreamOrder}. The engine looks once, when the endpoint is made.
+ * <p>Optional features are separate interfaces that the endpoint also implements: {@link SocketLanes}, {@link
+ * RegionAttachments}, {@link TransportMessages}, {@link Notifications}, {@link InlineOperations}, {@link PageLists},
+ * {@link WriteVisibility}, {@link StreamOrder}. The engine checks this once, when the endpoint is created.
  */
 public interface Endpoint {
     /**
-     * The offer of this endpoint to the other side's; crosses the authenticated bootstrap.
+     * Returns this endpoint's offer to the peer's endpoint, which the authenticated bootstrap carries.
      *
      * @return at most 16 KiB
      */
     byte[] offer();
 
     /**
-     * Begins to set the path up. {@link EndpointContext#established()} or {@link EndpointContext#failed} follows.
+     * Begins the set-up of the path. A call of {@link EndpointContext#established()} or {@link EndpointContext#failed}
+     * must follow.
      *
-     * @param peerOffer the other side's {@link #offer()}
+     * @param peerOffer the peer's {@link #offer()}
      */
     void begin(byte[] peerOffer);
 
     /**
-     * Posts work requests. Those not accepted are offered again after {@link EndpointContext#postable()}; accepted ones
-     * leave at the end of the duty cycle at the latest, by {@link TransportLoop#flush()}.
+     * Posts work requests. The engine offers requests that are not accepted again after {@link
+     * EndpointContext#postable()}. Accepted requests leave by {@link TransportLoop#flush()} in the same duty cycle at
+     * the latest.
      *
      * @param batch the requests
      * @param from the first to post
      * @param count how many to post
-     * @return how many were accepted, from the first on
+     * @return how many were accepted, counted from the first
      */
     int post(WorkRequest[] batch, int from, int count);
 
@@ -43,7 +46,7 @@ public interface Endpoint {
     default void regionClosing() {}
 
     /**
-     * Whether a lease for the peer on a region that is closing has not been ended yet.
+     * Returns whether a lease for the peer on a closing region is still held.
      *
      * @return true while one is held; never by default
      */
@@ -63,28 +66,28 @@ public interface Endpoint {
     }
 
     /**
-     * How many lanes there are. Any thread.
+     * Returns the number of lanes in a state. May be called from any thread.
      *
-     * @param state in which they are
-     * @return the count, now
+     * @param state the state
+     * @return the current count
      */
     default int lanes(PathState state) {
         return 0;
     }
 
     /**
-     * How many rails the lanes are spread over. Any thread.
+     * Returns the number of rails in a state. May be called from any thread.
      *
-     * @param state in which they are: a rail is up as long as one of its lanes is not down
-     * @return the count, now; 0 for a transport without rails
+     * @param state the state; a rail is up as long as one of its lanes is not down
+     * @return the current count; 0 for a transport without rails
      */
     default int rails(PathState state) {
         return 0;
     }
 
     /**
-     * The peer has said goodbye, so that nothing is owed to it any more; {@link #close()} follows. Sockets are then reset
-     * rather than closed in order: the side that closes first would keep each of their ports for a minute.
+     * Called when the peer has closed the connection and expects nothing more; {@link #close()} follows. Reset sockets
+     * then instead of closing them: the side that closes first would keep their ports for a minute.
      */
     default void peerClosed() {}
 
@@ -96,9 +99,9 @@ public interface Endpoint {
     void close();
 
     /**
-     * Whether the closed endpoint can touch no memory any more.
+     * Returns whether the closed endpoint can no longer touch memory.
      *
-     * @return true when every accepted request is completed and every lease ended
+     * @return true when every accepted request is completed and every lease has ended
      */
     boolean isQuiescent();
 }

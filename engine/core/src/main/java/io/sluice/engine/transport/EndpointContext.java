@@ -6,57 +6,59 @@ import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
 import org.jspecify.annotations.Nullable;
 
-/** The engine's services for an endpoint, and the endpoint's reports to the engine: on the event loop alone. */
+/**
+ * The engine's services for an endpoint, and the endpoint's reports to the engine. To be called on the event loop only.
+ */
 public interface EndpointContext {
     /**
-     * The event loop of the connection.
+     * Returns the event loop of the connection.
      *
      * @return the loop
      */
     EventLoop loop();
 
     /**
-     * The engine's settings.
+     * Returns the engine's options.
      *
      * @return the options
      */
     EngineOptions options();
 
     /**
-     * The integrity checks that the two sides have agreed on.
+     * Returns the integrity checks that the two sides agreed on.
      *
      * @return constant
      */
     Integrity integrity();
 
     /**
-     * Whether this side made the connection.
+     * Returns whether this side opened the connection.
      *
      * @return false if it accepted it
      */
     boolean initiator();
 
     /**
-     * Finds what the peer has attached.
+     * Finds a region that the peer has attached.
      *
-     * @param handle as the peer presents it
-     * @return the region, or {@code null} if there is none of that handle
+     * @param handle the handle that the peer presents
+     * @return the region, or {@code null} if the handle is unknown
      */
     @Nullable
     ExportedRegion exposed(long handle);
 
     /**
-     * Opens sockets to the peer, each bound to this connection by a MAC; the initiator calls it in
-     * {@link Endpoint#begin}. {@link SocketLanes#laneOpened} is called for each, on both sides.
+     * Opens sockets to the peer, each bound to this connection by a MAC; the initiator calls it in {@link
+     * Endpoint#begin}. {@link SocketLanes#laneOpened} is called for each, on both sides.
      *
-     * @param count how many
+     * @param count the number of lanes
      */
     void openLanes(int count);
 
     /**
-     * As {@link #openLanes(int)}, with TLS on the sockets if asked for.
+     * Opens lanes as {@link #openLanes(int)} does, with TLS if requested.
      *
-     * @param count how many
+     * @param count the number of lanes
      * @param secured true only if the connection is {@linkplain #secured() secured}; then {@link
      *     SocketLanes#laneOpened(int, int, SecureStream)} is called
      */
@@ -68,7 +70,7 @@ public interface EndpointContext {
     }
 
     /**
-     * Whether the control channel is in TLS.
+     * Returns whether the control channel uses TLS.
      *
      * @return false if it is plain
      */
@@ -77,55 +79,56 @@ public interface EndpointContext {
     }
 
     /**
-     * Sends a message to the peer's endpoint over the control channel: in order, and reliably while the connection lives.
-     * {@link TransportMessages#received} takes it. The endpoint is never closed inside this call.
+     * Sends a message to the peer's endpoint over the control channel: in order, and reliably while the connection
+     * lasts. {@link TransportMessages#received} receives it. The endpoint is never closed inside this call.
      *
      * @param message at most 4 KiB
      */
     void send(byte[] message);
 
     /**
-     * The peer's notification has arrived, after all writes that it follows.
+     * Reports that a notification of the peer has arrived, after all writes that it follows.
      *
      * @param payload its bytes
      * @throws ProtocolException if the peer had no credit for it, or it is too long
      */
     void notified(byte[] payload);
 
-    /** The endpoint's {@link Notifications#notificationSender()} has room again. */
+    /** Reports that the endpoint's {@link Notifications#notificationSender()} has room again. */
     void notificationsSendable();
 
-    /** The peer may have changed words of what it has attached by itself: who waits for one of them is woken. */
+    /** Reports that the peer may have changed words of attached regions by itself, which wakes their waiters. */
     void wordsChanged();
 
-    /** The endpoint is ready to be posted to. Called once. */
+    /** Reports that work requests can be posted. To be called once. */
     void established();
 
     /**
-     * A work request has ended. May be called inside {@link Endpoint#post} and {@link Endpoint#close}.
+     * Reports that a work request has ended. May be called inside {@link Endpoint#post} and {@link Endpoint#close}.
      *
-     * @param request accepted before
+     * @param request a request that was accepted
      * @param status how it ended
      */
     void completed(WorkRequest request, CompletionStatus status);
 
-    /** The endpoint can accept again what it did not accept before. */
+    /** Reports that the endpoint can accept requests again. */
     void postable();
 
     /**
-     * The path to the peer is broken. The engine answers with {@link Endpoint#close()}. Never called inside
-     * {@link Endpoint#post}. An {@link io.sluice.engine.TransportUnavailableException} before {@link #established()} says that
-     * the two engines cannot use this transport with each other: the connecting side then tries the next that both have.
+     * Reports that the path to the peer is broken. The engine then calls {@link Endpoint#close()}. Must not be called
+     * inside {@link Endpoint#post}. An {@link io.sluice.engine.TransportUnavailableException} before {@link
+     * #established()} means that the two engines cannot use this transport with each other: the connecting side then
+     * tries the next that both have.
      *
-     * @param error why
+     * @param error the reason
      */
     void failed(SluiceException error);
 
     /**
-     * Counts what this side did for the peer.
+     * Counts bytes that this side moved for the peer.
      *
      * @param operation the peer's operation
-     * @param bytes how many bytes it moved
+     * @param bytes the number of bytes
      */
     void served(WorkRequest.Opcode operation, long bytes);
 
@@ -133,10 +136,10 @@ public interface EndpointContext {
     void refused();
 
     /**
-     * Counts what the data path does.
+     * Counts events and bytes of the data path.
      *
-     * @param counter which
-     * @param delta how much
+     * @param counter the counter
+     * @param delta the number to add
      */
     void count(WireCounter counter, long delta);
 }

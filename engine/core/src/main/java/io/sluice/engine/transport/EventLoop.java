@@ -3,20 +3,20 @@ package io.sluice.engine.transport;
 /** The thread that serves an endpoint: a poller. Unless said otherwise, methods are called on that thread. */
 public interface EventLoop {
     /**
-     * The time of the current duty cycle.
+     * Returns the time of the current duty cycle.
      *
      * @return as {@link System#nanoTime()}
      */
     long now();
 
     /**
-     * Something was fetched, such as the contents of a socket or a batch of completions: what it completes does so now, and not
-     * when the last was fetched. The loop itself begins one before each task, ready descriptor and source.
+     * Begins a batch, such as the contents of a socket or fetched completions: requests that complete from now on have
+     * the time of this batch. The loop itself begins a batch before each task, ready descriptor and source.
      */
     default void beginBatch() {}
 
     /**
-     * When what is being handled was fetched; the clock is looked at once for each batch at most.
+     * Returns the time when the current batch was fetched. The clock is read at most once for each batch.
      *
      * @return as {@link System#nanoTime()}
      */
@@ -27,28 +27,28 @@ public interface EventLoop {
     /**
      * Watches a descriptor.
      *
-     * @param descriptor of a socket or the like
+     * @param descriptor a socket or another descriptor that epoll supports
      * @param handler called when the descriptor is ready
      * @return the watch
      */
     Watch watch(int descriptor, ReadinessHandler handler);
 
     /**
-     * Polls something in each duty cycle, from the next on.
+     * Polls a source in each duty cycle, beginning with the next.
      *
-     * @param source what to poll
+     * @param source the source
      */
     void addSource(Source source);
 
     /**
-     * Polls it no more.
+     * Removes a source.
      *
-     * @param source added before
+     * @param source a source that was added
      */
     void removeSource(Source source);
 
     /**
-     * Runs a task once at the end of this duty cycle, or of the next if none is under way.
+     * Runs a task once at the end of the current duty cycle, or of the next if none is running.
      *
      * @param task must not be added twice before it has run
      */
@@ -64,31 +64,31 @@ public interface EventLoop {
     /**
      * Arms a deadline, or moves one that is armed.
      *
-     * @param deadline to arm
-     * @param at when, as {@link System#nanoTime()}
+     * @param deadline the deadline
+     * @param at the time, as {@link System#nanoTime()}
      */
     void arm(Deadline deadline, long at);
 
     /**
-     * Disarms a deadline; one that is not armed stays so.
+     * Disarms a deadline. Does nothing if it is not armed.
      *
-     * @param deadline to disarm
+     * @param deadline the deadline
      */
     void disarm(Deadline deadline);
 
-    /** Something that has to be looked at to find out that work has come, such as a completion queue. */
+    /** A source that must be polled for work, such as a completion queue. */
     interface Source {
         /**
-         * Does what work there is, within bounds.
+         * Does the available work, within bounds.
          *
-         * @return how much there was; 0 for none
+         * @return how much work there was; 0 for none
          */
         int poll();
 
         /**
-         * The loop is about to park: from now on a watched descriptor must become ready when work comes.
+         * Called before the loop parks: from now on a watched descriptor must become ready when work arrives.
          *
-         * @return false if work may have come already, so that the loop does not park
+         * @return false if work may have arrived already, so that the loop does not park
          */
         boolean arm();
     }
@@ -97,33 +97,33 @@ public interface EventLoop {
     @FunctionalInterface
     interface ReadinessHandler {
         /**
-         * The descriptor can be read or written, or has failed (then it is both), or is likely to be readable because the handler
-         * has said so ({@link Watch#expectMore()}).
+         * Called when the descriptor can be read or written, has failed (then both are true), or is likely to be
+         * readable because the handler said so ({@link Watch#expectMore()}).
          *
          * @param readable whether to read
-         * @param writable whether writing makes progress; only if asked for
+         * @param writable whether writing makes progress; only if requested
          */
         void ready(boolean readable, boolean writable);
     }
 
-    /** A descriptor that is watched, at first for reading. */
+    /** A watched descriptor, initially for reading. */
     interface Watch {
         /**
-         * Says what to watch for.
+         * Sets what to watch for.
          *
-         * @param readable call for data, or the end of the stream
-         * @param writable call for room to write
+         * @param readable true to be called for data or the end of the stream
+         * @param writable true to be called for room to write
          */
         void interest(boolean readable, boolean writable);
 
         /**
-         * To be called by a handler that has read something: more is likely within microseconds. For a little while the loop may
-         * then call the handler in each duty cycle, as if the descriptor could be read, without asking the kernel; so the handler
-         * must bear to find nothing.
+         * Called by a handler that has read something and expects more within microseconds. For a short while the loop
+         * may then call the handler in each duty cycle as if the descriptor were readable, without asking the kernel,
+         * so the handler must tolerate finding nothing.
          */
         default void expectMore() {}
 
-        /** Ends the watch; must precede the closing of the descriptor. The handler is not called any more. */
+        /** Ends the watch, after which the handler is not called. Must be called before the descriptor is closed. */
         void cancel();
     }
 }

@@ -9,22 +9,22 @@ import org.jspecify.annotations.Nullable;
 /** A region or slice of this engine that a peer has attached on one connection. */
 public interface ExportedRegion {
     /**
-     * Checks a peer's request and, if it may proceed, leases the region. For an atomic operation or signal that includes
-     * the alignment of the word and the region's atomic domain.
+     * Checks a peer's request and, if it may proceed, leases the region. For an atomic operation or signal that
+     * includes the alignment of the word and the region's atomic domain.
      *
-     * @param operation what the peer wants
-     * @param key as the peer presents it
-     * @param epoch as the peer presents it
-     * @param offset from the start of the attached slice, as the peer presents it
-     * @param length as the peer presents it
-     * @return {@link CompletionStatus#SUCCESS} with a lease that {@link #release()} ends, or why not
+     * @param operation the requested operation
+     * @param key as presented by the peer
+     * @param epoch as presented by the peer
+     * @param offset from the start of the attached slice, as presented by the peer
+     * @param length as presented by the peer
+     * @return {@link CompletionStatus#SUCCESS} with a lease that {@link #release()} ends, or the refusal
      */
     CompletionStatus acquire(WorkRequest.Opcode operation, long key, long epoch, long offset, long length);
 
     /**
-     * Leases the region for what the peer does by itself, without a request that could be checked.
+     * Leases the region for accesses that the peer makes by itself, without requests to check.
      *
-     * @return false if it is closed
+     * @return false if the region is closed
      */
     boolean lease();
 
@@ -32,28 +32,28 @@ public interface ExportedRegion {
     void release();
 
     /**
-     * The rights of the peer.
+     * Returns the rights of the peer.
      *
      * @return the rights that the descriptor gives
      */
     Set<Access> access();
 
     /**
-     * The domain that executes the region's atomic operations.
+     * Returns the domain that executes the region's atomic operations.
      *
      * @return the region's domain
      */
     AtomicDomain atomicDomain();
 
     /**
-     * Whether the region is still open. A lease outlasts the closing, but should then be ended soon.
+     * Returns whether the region is still open. A lease outlasts the close, but should then be ended soon.
      *
      * @return false once its owner closes it
      */
     boolean isOpen();
 
     /**
-     * The region's registration with this connection's transport.
+     * Returns the region's registration with this connection's transport.
      *
      * @return {@code null} if the transport needs none
      */
@@ -61,38 +61,38 @@ public interface ExportedRegion {
     RegisteredMemory registration();
 
     /**
-     * Wakes who waits for a word that an adapter has changed. The lease must be held.
+     * Wakes the waiters of a word that an adapter has changed. The lease must be held.
      *
-     * @param offset of the word, from the start of the attached slice
+     * @param offset the offset of the word from the start of the attached slice
      */
     void changed(long offset);
 
     /**
-     * The attached slice's memory.
+     * Returns the attached slice's memory.
      *
-     * @return what begins at offset 0 of the peer's view
+     * @return memory that begins at offset 0 of the peer's view
      */
     RegionMemory memory();
 
     /**
-     * Carries out a peer's signal or fetch-and-add on the target's processor, and wakes who waits for the word. The lease
-     * must be held.
+     * Executes a peer's signal or fetch-and-add on the target's processor and wakes the word's waiters. The lease must
+     * be held.
      *
-     * @param offset of the word, from the start of the attached slice
-     * @param addend what to add
-     * @return what the word held before
+     * @param offset the offset of the word from the start of the attached slice
+     * @param addend the number to add
+     * @return the previous value
      * @throws IllegalStateException if the memory was freed while it is registered
      */
     long fetchAdd(long offset, long addend);
 
     /**
-     * Carries out a peer's compare-and-swap on the target's processor, and wakes who waits for the word. The lease must be
+     * Executes a peer's compare-and-swap on the target's processor and wakes the word's waiters. The lease must be
      * held.
      *
-     * @param offset of the word, from the start of the attached slice
-     * @param expected what it must hold
-     * @param replacement what it holds then
-     * @return what the word held before
+     * @param offset the offset of the word from the start of the attached slice
+     * @param expected the expected value
+     * @param replacement the new value
+     * @return the previous value
      * @throws IllegalStateException if the memory was freed while it is registered
      */
     long compareAndSwap(long offset, long expected, long replacement);

@@ -6,10 +6,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Access to memory that may be missing in part: a process that may write to a file can cut it short while others have
- * it mapped. The Java virtual machine turns such a fault into an {@link InternalError}, but from compiled code at some
- * later, unrelated place; C code would end the process. So user-mapped files are copied by the kernel, which reports
- * the fault. Any thread.
+ * Access to memory that may be partly missing: a process that may write to a file can truncate it while others have it
+ * mapped. The Java virtual machine turns such a fault into an {@link InternalError}, but from compiled code at some
+ * later, unrelated place; C code would end the process. So the kernel copies user-mapped files, and reports the fault.
+ * Thread-safe.
  */
 public final class FaultCheckedCopy {
     // what is found there does not matter
@@ -21,10 +21,10 @@ public final class FaultCheckedCopy {
      * Copies between segments that do not overlap.
      *
      * @param from the segment to copy from
-     * @param fromOffset where the first byte comes from
+     * @param fromOffset the offset of the first byte there
      * @param to the segment to copy to; native, as the other one
-     * @param toOffset where it goes
-     * @param bytes how many
+     * @param toOffset the offset of the first byte there
+     * @param bytes the number of bytes
      * @throws MissingMemoryException if some of it is missing; some of the bytes may have been copied
      * @throws IllegalStateException if the memory was freed
      */
@@ -43,11 +43,11 @@ public final class FaultCheckedCopy {
     }
 
     /**
-     * Looks whether a few bytes are there, before they are accessed in another way than by a copy.
+     * Checks that a few bytes are present, before they are accessed other than by a copy.
      *
-     * @param memory where
-     * @param offset the first of them
-     * @param bytes how many, 0 to 8
+     * @param memory the memory
+     * @param offset the offset of the first byte
+     * @param bytes the number of bytes, 0 to 8
      * @throws MissingMemoryException if one of them is missing
      * @throws IllegalStateException if the memory was freed
      */

@@ -3,21 +3,22 @@ package io.sluice.engine.transport;
 import io.sluice.engine.RegionMemory;
 
 /**
- * Of an endpoint whose transport has {@link Capabilities#callerThreadBytes()}: it carries small work out at once, on any thread.
+ * Implemented by an endpoint whose transport has {@link Capabilities#callerThreadBytes()}: it executes small transfers
+ * immediately, on any thread.
  */
 @FunctionalInterface
 public interface InlineOperations {
     /**
-     * Carries out a write or read of at most {@link Capabilities#callerThreadBytes()} at once, if this side can do so alone. Any
-     * thread; the caller holds a lease on the local memory and credits for the bytes.
+     * Executes a write or read of at most {@link Capabilities#callerThreadBytes()} immediately, if this side can do so
+     * alone. Called by any thread; the caller holds a lease on the local memory and credits for the bytes.
      *
      * @param operation {@link WorkRequest.Opcode#WRITE} or {@link WorkRequest.Opcode#READ}
      * @param local the local region's memory
-     * @param localOffset where the bytes begin in it
-     * @param remote made by {@link RegionAttachments#remoteKey}, and prepared
-     * @param remoteOffset where they begin in the remote region or slice
-     * @param length how many, checked
-     * @return true if it is done; false if it has to be posted instead, and nothing was done
+     * @param localOffset the start of the range in the local memory
+     * @param remote a prepared key made by {@link RegionAttachments#remoteKey}
+     * @param remoteOffset the start of the range in the remote region or slice
+     * @param length the number of bytes, already checked
+     * @return true if the transfer is done; false if nothing was done and it must be posted instead
      */
     boolean execute(
             WorkRequest.Opcode operation,

@@ -6,7 +6,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Memory that was mapped by address, as a segment that cannot be touched any more once the mapping has gone. Any thread may use
+ * Memory that was mapped by address, as a segment that becomes inaccessible when the mapping ends. Any thread may use
  * the segment; one thread closes it.
  */
 public final class MappedSegment implements AutoCloseable {
@@ -19,25 +19,25 @@ public final class MappedSegment implements AutoCloseable {
     private final Unmapping unmapping;
     private final MemorySegment segment;
 
-    /** Gives a mapping back to the kernel, in the way that fits how it was made. */
+    /** Releases a mapping to the kernel. */
     @FunctionalInterface
     public interface Unmapping {
         /**
          * Unmaps.
          *
-         * @param address as the kernel gave it
-         * @param bytes how long it is
+         * @param address the address of the mapping
+         * @param bytes the length of the mapping
          * @return 0, or {@code -errno}
          */
         int unmap(long address, long bytes);
     }
 
     /**
-     * Takes a mapping over.
+     * Takes ownership of a mapping.
      *
-     * @param address as the kernel gave it
-     * @param bytes how long it is
-     * @param unmapping how to give it back
+     * @param address the address of the mapping
+     * @param bytes the length of the mapping
+     * @param unmapping releases it
      */
     @SuppressWarnings("restricted") // the mapping is this object's own
     public MappedSegment(long address, long bytes, Unmapping unmapping) {
@@ -48,16 +48,16 @@ public final class MappedSegment implements AutoCloseable {
     }
 
     /**
-     * The bytes.
+     * Returns the bytes.
      *
-     * @return the segment, dead once {@link #tryClose()} has succeeded
+     * @return the segment, closed once {@link #tryClose()} has succeeded
      */
     public MemorySegment segment() {
         return segment;
     }
 
     /**
-     * Unmaps the memory, unless some thread touches it at this moment.
+     * Unmaps the memory, unless a thread is accessing it at this moment.
      *
      * @return true if it is unmapped
      */
@@ -71,7 +71,10 @@ public final class MappedSegment implements AutoCloseable {
         return true;
     }
 
-    /** Unmaps the memory once no thread's system call uses it; if that takes too long, it stays and a log line says so. */
+    /**
+     * Unmaps the memory once no thread's system call uses it. If that takes too long, the memory stays mapped and a
+     * warning is logged.
+     */
     @Override
     @SuppressWarnings(
             "ThreadPriorityCheck") // the attempts are bounded; yielding only makes the next likelier to succeed

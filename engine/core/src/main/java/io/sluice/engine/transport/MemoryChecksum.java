@@ -7,9 +7,9 @@ import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A running CRC-32C over memory. The bytes are copied to a small array first, which stays in the processor's nearest cache: so
- * memory that was freed or cut short raises an exception, as with any copy, and regions of any size can be read. Allocates
- * nothing after it was made, but when it first meets a mapped file or a device. Not for use by several threads.
+ * A running CRC-32C over memory. The bytes are first copied to a small array, which stays in the processor's nearest
+ * cache, so freed or truncated memory raises an exception as with any copy. Allocates nothing after its creation,
+ * except for the first mapped file or device. Not thread-safe.
  */
 public final class MemoryChecksum {
     /** The size of the array that {@link #MemoryChecksum(byte[])} takes. */
@@ -17,7 +17,7 @@ public final class MemoryChecksum {
 
     private final CRC32C sum = new CRC32C();
     private final byte[] piece;
-    // from a mapped file or a device by way of this
+    // for bytes from a mapped file or a device
     private @Nullable MemorySegment present;
 
     /** Creates a checksum with an array of its own. */
@@ -26,26 +26,26 @@ public final class MemoryChecksum {
     }
 
     /**
-     * With an array that others of the same thread use too.
+     * Creates a checksum with an array that others of the same thread use, too.
      *
-     * @param piece for copies, within a call alone
+     * @param piece the array for copies, used only within a call
      */
     public MemoryChecksum(byte[] piece) {
         this.piece = piece;
     }
 
-    /** Restarts: the checksum of no bytes is 0. */
+    /** Restarts with the checksum of no bytes, 0. */
     public void reset() {
         sum.reset();
     }
 
     /**
-     * Goes on over more bytes.
+     * Adds bytes.
      *
-     * @param from where they lie
-     * @param offset the first of them
-     * @param length how many
-     * @throws MissingMemoryException if it is of a mapped file that was cut short
+     * @param from the memory
+     * @param offset the offset of the first byte
+     * @param length the number of bytes
+     * @throws MissingMemoryException if the memory belongs to a mapped file that was truncated
      * @throws IllegalStateException if the memory was freed
      */
     public void update(MemorySegment from, long offset, long length) {
@@ -79,11 +79,11 @@ public final class MemoryChecksum {
     }
 
     /**
-     * Goes on over more bytes of a region that is not the host's memory.
+     * Adds bytes of device memory.
      *
-     * @param from gives them
-     * @param offset the first of them, from the region's start
-     * @param length how many
+     * @param from the device's memory
+     * @param offset the offset of the first byte from the region's start
+     * @param length the number of bytes
      * @throws IllegalStateException if the memory was freed
      */
     public void update(DeviceWords from, long offset, long length) {
@@ -100,7 +100,7 @@ public final class MemoryChecksum {
     }
 
     /**
-     * The checksum of the bytes so far.
+     * Returns the checksum of the bytes so far.
      *
      * @return the CRC-32C in all 32 bits
      */

@@ -10,7 +10,7 @@ import java.util.Set;
  * kind.
  *
  * @param register the kinds that peers can be given access to by {@link Transport#register}
- * @param allocate the kinds of which {@link Transport#allocate} makes memory, each among those to register
+ * @param allocate the kinds that {@link Transport#allocate} allocates, each of which can be registered
  * @param access the kinds that may be the local side of a transfer: read from by a write, written to by a read
  * @param imports the kinds of the peer's memory that this side reaches by itself, without the peer's processor
  */

@@ -1,6 +1,6 @@
 package io.sluice.engine.transport;
 
-/** Some of the memory is missing: it is of a mapped file that was cut short, or for which the disk has no room. */
+/** Part of the memory is missing: it belongs to a mapped file that was truncated, or for which the disk has no room. */
 public final class MissingMemoryException extends IllegalStateException {
     private static final long serialVersionUID = 1;
 

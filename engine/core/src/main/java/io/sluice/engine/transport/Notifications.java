@@ -1,13 +1,14 @@
 package io.sluice.engine.transport;
 
 /**
- * Of an endpoint that carries notifications itself, so that they arrive after all writes that completed before. The control channel
- * carries them otherwise, which suits a transport whose completed writes are visible. On the connection's event loop.
+ * Implemented by an endpoint that carries notifications itself, so that they arrive after all writes that completed
+ * earlier. Otherwise the control channel carries them, which suits a transport whose completed writes are visible.
+ * Called on the connection's event loop.
  */
 @FunctionalInterface
 public interface Notifications {
     /**
-     * The sender of the notifications.
+     * Returns the sender of notifications.
      *
      * @return always the same
      */

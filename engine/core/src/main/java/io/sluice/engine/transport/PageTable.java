@@ -6,9 +6,9 @@ import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the pages of a transfer lie, in native memory: their offsets in the local region's memory and in the remote region, in
- * this processor's byte order for copies in C, and those in the remote region once more in network byte order, as they go over a
- * wire. Filled while the transfer is at rest, and read by the transport until its work requests have completed.
+ * The offsets of a transfer's pages, in native memory: those in the local region's memory and in the remote region in
+ * this processor's byte order, for copies in C, and the remote ones also in network byte order, for the wire. Filled
+ * while the transfer is idle, and read by the transport until its work requests have completed.
  */
 public final class PageTable {
     /** The most pages of one work request. */
@@ -24,29 +24,30 @@ public final class PageTable {
     private final @Nullable PageTablePool runsOnce;
     private int pages;
     private PageColumns filled = PageColumns.NONE;
-    // what is filled next: what is refused half-way leaves the table as it was
+    // filled next, so that a refused list leaves the table unchanged
     private PageColumns spare = PageColumns.NONE;
 
     /**
-     * Makes an empty one.
+     * Creates an empty table.
      *
-     * @param pageBytes how long each page is, 1 or more
-     * @param localBase where the local region or slice begins in its memory, in bytes
-     * @param localLength how long it is
-     * @param remoteLength how long the remote region or slice is
+     * @param pageBytes the length of a page, 1 or more
+     * @param localBase the start of the local region or slice in its memory, in bytes
+     * @param localLength the length of the local region or slice
+     * @param remoteLength the length of the remote region or slice
      */
     public PageTable(long pageBytes, long localBase, long localLength, long remoteLength) {
         this(pageBytes, localBase, localLength, remoteLength, null);
     }
 
     /**
-     * Makes an empty one, as the other constructor, perhaps of a transfer that runs once.
+     * Creates an empty table, possibly of a transfer that runs once.
      *
-     * @param pageBytes how long each page is, 1 or more
-     * @param localBase where the local region or slice begins in its memory, in bytes
-     * @param localLength how long it is
-     * @param remoteLength how long the remote region or slice is
-     * @param runsOnce where the memory comes from that {@link #runEnded()} gives back; {@code null} if the table is filled again
+     * @param pageBytes the length of a page, 1 or more
+     * @param localBase the start of the local region or slice in its memory, in bytes
+     * @param localLength the length of the local region or slice
+     * @param remoteLength the length of the remote region or slice
+     * @param runsOnce the pool of the memory, to which {@link #runEnded()} returns it; {@code null} if the table is
+     *     filled again
      */
     public PageTable(
             long pageBytes, long localBase, long localLength, long remoteLength, @Nullable PageTablePool runsOnce) {
@@ -61,11 +62,11 @@ public final class PageTable {
     }
 
     /**
-     * Checks page numbers and takes them over; page n begins at n × the length of a page.
+     * Checks and copies page numbers; page n begins at n × the length of a page.
      *
-     * @param localPages of the pages in the local region, one or more
-     * @param remotePages of the pages in the remote region, as many
-     * @throws IndexOutOfBoundsException if a page leaves its region; the table is as it was
+     * @param localPages the page numbers in the local region, one or more
+     * @param remotePages the page numbers in the remote region, as many
+     * @throws IndexOutOfBoundsException if a page leaves its region; the table is unchanged
      * @throws IllegalArgumentException if there is no page, or the counts differ
      */
     public void fill(int[] localPages, int[] remotePages) {
@@ -77,7 +78,7 @@ public final class PageTable {
         MemorySegment toWire = to.wire();
         long fit = localLength / pageBytes;
         for (int i = 0; i < count; i++) {
-            // looked at once: another thread may change the caller's array meanwhile
+            // read once, as another thread may change the caller's array meanwhile
             int number = localPages[i];
             if (number < 0 || number >= fit) {
                 throw leaves("local", i, number, fit);
@@ -98,11 +99,11 @@ public final class PageTable {
     }
 
     /**
-     * Checks offsets and takes them over.
+     * Checks and copies offsets.
      *
-     * @param localOffsets of the pages in the local region, in bytes, one or more
-     * @param remoteOffsets of the pages in the remote region, in bytes, as many
-     * @throws IndexOutOfBoundsException if a page leaves its region; the table is as it was
+     * @param localOffsets the offsets of the pages in the local region, in bytes, one or more
+     * @param remoteOffsets the offsets of the pages in the remote region, in bytes, as many
+     * @throws IndexOutOfBoundsException if a page leaves its region; the table is unchanged
      * @throws IllegalArgumentException if there is no page, or the counts differ
      */
     public void fill(long[] localOffsets, long[] remoteOffsets) {
@@ -169,7 +170,7 @@ public final class PageTable {
     }
 
     /**
-     * Whether it was filled for one run, and that run has ended.
+     * Returns whether the table was filled for one run that has ended.
      *
      * @return true after {@link #runEnded()} of a table whose memory comes from a pool, until it is filled again
      */
@@ -177,7 +178,10 @@ public final class PageTable {
         return runsOnce != null && !filled.hold(1);
     }
 
-    /** The transfer has ended and nothing of it is posted any more. If it runs once, no offset may be asked for from here on. */
+    /**
+     * Called when the transfer has ended and no request of it is posted. If it runs once, the offsets must not be read
+     * afterwards.
+     */
     public void runEnded() {
         PageTablePool pool = runsOnce;
         PageColumns mine = filled;
@@ -188,16 +192,16 @@ public final class PageTable {
     }
 
     /**
-     * How many pages there are.
+     * Returns the number of pages.
      *
-     * @return 1 or more, once it was filled
+     * @return 1 or more, once the table was filled
      */
     public int pages() {
         return pages;
     }
 
     /**
-     * How long each page is.
+     * Returns the length of a page.
      *
      * @return bytes
      */
@@ -206,9 +210,9 @@ public final class PageTable {
     }
 
     /**
-     * Where a page lies in the local region's memory.
+     * Returns the offset of a page in the local region's memory.
      *
-     * @param page its place in the list
+     * @param page the page's position in the list
      * @return bytes from the memory's start
      */
     public long local(int page) {
@@ -216,9 +220,9 @@ public final class PageTable {
     }
 
     /**
-     * Where a page lies in the remote region or slice.
+     * Returns the offset of a page in the remote region or slice.
      *
-     * @param page its place in the list
+     * @param page the page's position in the list
      * @return bytes from the slice's start
      */
     public long remote(int page) {
@@ -226,7 +230,7 @@ public final class PageTable {
     }
 
     /**
-     * All local offsets, from the first page on.
+     * Returns all local offsets.
      *
      * @return 8 bytes each, in this processor's byte order
      */
@@ -235,7 +239,7 @@ public final class PageTable {
     }
 
     /**
-     * All remote offsets, from the first page on.
+     * Returns all remote offsets.
      *
      * @return 8 bytes each, in this processor's byte order
      */
@@ -244,7 +248,7 @@ public final class PageTable {
     }
 
     /**
-     * All remote offsets, from the first page on, as they go over a wire.
+     * Returns all remote offsets in the form for the wire.
      *
      * @return 8 bytes each, in network byte order
      */
@@ -253,10 +257,10 @@ public final class PageTable {
     }
 
     /**
-     * How many pages from one on follow each other on both sides.
+     * Returns how many pages, beginning with one, are adjacent on both sides.
      *
-     * @param from the first, by its place in the list
-     * @param most no more than so many
+     * @param from the position of the first page in the list
+     * @param most the largest result
      * @return 1 to {@code most}
      */
     public int run(int from, int most) {
@@ -264,11 +268,11 @@ public final class PageTable {
     }
 
     /**
-     * How many pages from one on follow each other on the remote side, and are in few pieces on the local one.
+     * Returns how many pages, beginning with one, are adjacent on the remote side and in few pieces on the local side.
      *
-     * @param from the first, by its place in the list
-     * @param most no more than so many
-     * @param pieces the most pieces, at least 1; pages that follow each other are one
+     * @param from the position of the first page in the list
+     * @param most the largest result
+     * @param pieces the most pieces, at least 1; adjacent pages are one piece
      * @return 1 to {@code most}
      */
     public int run(int from, int most, int pieces) {

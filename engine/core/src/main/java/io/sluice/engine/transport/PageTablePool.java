@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Native memory for the tables of page lists that run once, used again and again: that of a few tables, each of a bounded
- * length. Without locks; for any thread.
+ * A pool of native memory for the tables of page lists that run once: a few tables of bounded length. Lock-free and
+ * thread-safe.
  */
 public final class PageTablePool {
     private static final int TABLES = 8;
@@ -14,10 +14,10 @@ public final class PageTablePool {
 
     private final AtomicReferenceArray<@Nullable PageColumns> free = new AtomicReferenceArray<>(TABLES);
 
-    /** An empty one. */
+    /** Creates an empty pool. */
     public PageTablePool() {}
 
-    /** Memory for so many pages or more, which nothing else uses. */
+    /** Takes memory for at least so many pages. */
     PageColumns take(int pages) {
         if (pages > MOST_PAGES) {
             return PageColumns.of(pages);
@@ -27,12 +27,12 @@ public final class PageTablePool {
             if (found != null && found.hold(pages)) {
                 return found;
             }
-            // one that is too short goes, and a longer one comes back
+            // a table that is too short is dropped, and a longer one is returned later
         }
         return PageColumns.of(Math.max(FEWEST_PAGES, Integer.highestOneBit(2 * pages - 1)));
     }
 
-    /** Takes memory back that nothing reads any more. */
+    /** Returns memory that nothing reads any more. */
     void give(PageColumns columns) {
         if (columns.hold(MOST_PAGES + 1)) {
             return;

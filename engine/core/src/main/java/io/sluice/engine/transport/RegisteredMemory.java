@@ -1,11 +1,12 @@
 package io.sluice.engine.transport;
 
 /**
- * A region's memory as a transport has made it known to its adapters. Any thread.
+ * A transport's registration of a region's memory with its adapters. Thread-safe. May also implement {@link
+ * DeviceWords}.
  */
 public interface RegisteredMemory extends AutoCloseable {
     /**
-     * How much memory the registration keeps from being moved or swapped out.
+     * Returns how much memory the registration locks.
      *
      * @return bytes, once for each adapter; none by default
      */
@@ -13,7 +14,7 @@ public interface RegisteredMemory extends AutoCloseable {
         return 0;
     }
 
-    /** Ends the registration: when this returns no adapter touches the memory any more. It may block. Called once. */
+    /** Ends the registration: once this returns no adapter may touch the memory. May block. Called once. */
     @Override
     default void close() {}
 }

@@ -5,11 +5,11 @@ public class RemoteKey {
     private final long handle;
     private final long key;
     private final long epoch;
-    // set by the engine before anything carries the key
+    // set by the engine before any request carries the key
     private int path;
 
     /**
-     * Makes one.
+     * Creates a key.
      *
      * @param handle the target's number for the attachment
      * @param key the descriptor's key
@@ -22,16 +22,16 @@ public class RemoteKey {
     }
 
     /**
-     * The target's number for the attachment.
+     * Returns the target's number for the attachment.
      *
-     * @return as the answer to the attach gave it
+     * @return the handle from the answer to the attach
      */
     public final long handle() {
         return handle;
     }
 
     /**
-     * The descriptor's key.
+     * Returns the descriptor's key.
      *
      * @return as the target issued it
      */
@@ -40,7 +40,7 @@ public class RemoteKey {
     }
 
     /**
-     * The target's epoch.
+     * Returns the target's epoch.
      *
      * @return as in the descriptor
      */
@@ -49,26 +49,26 @@ public class RemoteKey {
     }
 
     /**
-     * Which of the connection's paths it belongs to.
+     * Returns the path to which the key belongs.
      *
-     * @return the path's place in the connection, 0 for the most preferred one
+     * @return the path's position in the connection, 0 for the most preferred one
      */
     public final int path() {
         return path;
     }
 
     /**
-     * For the engine alone, before anything carries the key.
+     * For the engine only, before any request carries the key.
      *
-     * @param index the path's place in the connection
+     * @param index the path's position in the connection
      */
     public final void path(int index) {
         path = index;
     }
 
     /**
-     * Whether the region's words can be changed over this path: by a put, a signal (also one that a write carries), or an atomic
-     * operation. If not, another path of the connection does that.
+     * Returns whether the region's words can be changed over this path: by a put, a signal (also one that a write
+     * carries), or an atomic operation. If not, another path of the connection does that.
      *
      * @return false if the path can only copy from and to the region
      */

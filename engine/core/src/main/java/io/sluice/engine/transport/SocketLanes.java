@@ -3,25 +3,28 @@ package io.sluice.engine.transport;
 import io.sluice.jni.Sockets;
 
 /**
- * Of an endpoint whose lanes are sockets that the engine connects and authenticates. On the connection's event loop.
+ * Implemented by an endpoint whose lanes are sockets that the engine connects and authenticates. Called on the
+ * connection's event loop.
  *
  * @see EndpointContext#openLanes
  */
 public interface SocketLanes {
     /**
-     * A lane asked for by {@link EndpointContext#openLanes}, by this side or the other, is connected and authenticated.
+     * Called when a lane requested by {@link EndpointContext#openLanes}, on either side, is connected and
+     * authenticated.
      *
      * @param index 0 to the count − 1; each once
-     * @param descriptor the socket, now the endpoint's own to close, also when this throws
+     * @param descriptor the socket, which the endpoint must close from now on, even if this throws
      */
     void laneOpened(int index, int descriptor);
 
     /**
-     * As {@link #laneOpened(int, int)}, of a lane with TLS; closes it, unless the endpoint asks for such lanes.
+     * Like {@link #laneOpened(int, int)}, for a lane with TLS. By default closes the socket; an endpoint that requests
+     * such lanes overrides this.
      *
      * @param index from 0
-     * @param descriptor of the connected socket, which belongs to the endpoint from now on
-     * @param stream through which all bytes go; it may have received some already
+     * @param descriptor the socket, which the endpoint must close from now on
+     * @param stream carries all bytes; it may have received some already
      */
     default void laneOpened(int index, int descriptor, SecureStream stream) {
         Sockets.close(descriptor);

@@ -11,27 +11,27 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A transport opened for one engine. Called from any thread. */
+/** A transport opened for one engine. Methods are called from any thread unless they say otherwise. */
 public interface Transport extends AutoCloseable {
     /**
-     * The transport's capabilities.
+     * Returns the transport's capabilities.
      *
      * @return constant
      */
     Capabilities capabilities();
 
     /**
-     * The transport's support for memory, by kind.
+     * Returns the transport's support for memory, by kind.
      *
-     * @return constant; memory of the host by default
+     * @return constant; host memory by default
      */
     default MemorySupport memory() {
         return MemorySupport.HOST;
     }
 
     /**
-     * The kinds of memory of which it reaches some regions and not others. A connection over such a transport has a
-     * second path, over the next transport that reaches them.
+     * Returns the kinds of memory of which this transport reaches only some regions. A connection over it has a second
+     * path, over a transport that reaches the rest.
      *
      * @return constant; none by default
      */
@@ -40,17 +40,17 @@ public interface Transport extends AutoCloseable {
     }
 
     /**
-     * The transport that reaches those regions of its {@link #partial()} kinds that this one does not. It is opened
-     * with this one, and adds a second path, even if the options name this one alone.
+     * Returns the transport that reaches the regions of {@link #partial()} kinds that this one does not. It is opened
+     * with this one and adds a second path, even if the options name only this one.
      *
-     * @return a provider's name; {@code null} if nothing is left
+     * @return a provider's name; {@code null} if no region is left
      */
     default @Nullable String complement() {
         return null;
     }
 
     /**
-     * The places from which peers reach this transport, as far as they are known before a connection is tried.
+     * Returns from where peers reach this transport, as far as that is known before a connection is tried.
      *
      * @return at most 200 characters for the peer's {@link #whyOutOfReach}; empty for no limit
      */
@@ -59,10 +59,9 @@ public interface Transport extends AutoCloseable {
     }
 
     /**
-     * Whether a peer may be within reach. A peer that is within reach here can still prove out of reach when the path
-     * is set up.
+     * Decides whether a peer may be within reach. It can still prove out of reach when the path is set up.
      *
-     * @param peer its {@link #reach()}
+     * @param peer the peer's {@link #reach()}
      * @return why not, or {@code null} if it may be
      */
     default @Nullable String whyOutOfReach(String peer) {
@@ -70,12 +69,12 @@ public interface Transport extends AutoCloseable {
     }
 
     /**
-     * Makes memory for a region in a way that lets the transport do more with it than with other memory. It may block. Asked
+     * Allocates memory for a region with which this transport can do more than with other memory. May block. Called
      * only for kinds that {@link MemorySupport#allocate()} names.
      *
-     * @param bytes how many, at least 1
-     * @param options the kind and device of the memory, and what peers may do
-     * @return the memory, or {@code null} if any memory of the kind is as good
+     * @param bytes the length, at least 1
+     * @param options the kind and device of the memory, and the rights of peers
+     * @return the memory, or {@code null} if any memory of the kind serves as well
      * @throws RegistrationException if there is not enough; the message says what to do
      */
     default @Nullable AllocatedMemory allocate(long bytes, RegionOptions options) {
@@ -83,38 +82,38 @@ public interface Transport extends AutoCloseable {
     }
 
     /**
-     * Makes a region's memory known to the adapters, for use on this transport's connections. It may block, and never runs on
-     * an event loop. Asked only for kinds that {@link MemorySupport#register()} names.
+     * Registers a region's memory with the adapters, for this transport's connections. May block; never called on an
+     * event loop. Called only for kinds that {@link MemorySupport#register()} names.
      *
-     * @param memory the region's
-     * @param access what peers may do
-     * @param domain who carries out the atomic operations on it
+     * @param memory the region's memory
+     * @param access the rights of peers
+     * @param domain what executes the region's atomic operations
      * @return the registration, or {@code null} if the transport needs none
-     * @throws RegistrationException if an adapter does not take it; the message says what to do
+     * @throws RegistrationException if an adapter refuses the memory; the message says what to do
      */
     default @Nullable RegisteredMemory register(RegionMemory memory, Set<Access> access, AtomicDomain domain) {
         return null;
     }
 
     /**
-     * Makes what this transport has on an event loop. Called on the loop's thread, once for each loop that gets a connection
-     * of this transport.
+     * Opens this transport's part on an event loop. Called on the loop's thread, once for each loop that gets a
+     * connection of this transport.
      *
-     * @param loop serves the connections
-     * @return makes their endpoints; closed on the loop's thread before this transport is
+     * @param loop the loop of the connections
+     * @return the part that creates their endpoints; closed on the loop's thread before this transport is closed
      */
     TransportLoop openLoop(EventLoop loop);
 
     /**
-     * The ports in use that keep counters.
+     * Returns the ports in use that keep counters.
      *
-     * @return always the same; empty where no device is used
+     * @return always the same; empty if no device is used
      */
     default List<PortMetrics> ports() {
         return List.of();
     }
 
-    /** Gives everything back. All loops are closed. */
+    /** Closes the transport. All its loops are closed by then. */
     @Override
     default void close() {}
 }

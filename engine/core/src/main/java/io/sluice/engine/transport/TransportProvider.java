@@ -3,24 +3,24 @@ package io.sluice.engine.transport;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.TransportStatus;
 
-/** Finds out whether a transport works on this machine, and opens it. Loaded by {@link java.util.ServiceLoader}. */
+/** Determines whether a transport works on this machine, and opens it. Loaded by {@link java.util.ServiceLoader}. */
 public interface TransportProvider {
     /**
-     * The transport's name, in options, metrics and the bootstrap.
+     * Returns the transport's name in options, metrics and the bootstrap.
      *
      * @return lower-case letters and digits, at most 16
      */
     String name();
 
     /**
-     * The rank among the transports that two engines have in common, where the options name none.
+     * Returns the rank among the transports that two engines have in common, if the options name none.
      *
-     * @return the highest is taken
+     * @return a number; the highest is preferred
      */
     int preference();
 
     /**
-     * Tries the transport, without lasting effect. Never throws.
+     * Tries the transport without lasting effect. Must not throw.
      *
      * @return available, as it is by default, or why not
      */
@@ -31,7 +31,7 @@ public interface TransportProvider {
     /**
      * Opens the transport for one engine.
      *
-     * @param options of the engine
+     * @param options the engine's options
      * @return the transport
      */
     Transport open(EngineOptions options);

@@ -7,30 +7,35 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One chunk of a transfer, as a transport sees it. The engine owns it, keeps the local region leased while the transport
- * has it, and uses it again after its completion. A transport neither changes nor keeps it beyond that.
+ * One chunk of a transfer, as a transport sees it. The engine owns it, keeps the local region leased while the
+ * transport has it, and reuses it after its completion. A transport must neither change it nor keep it beyond that.
  */
 public abstract class WorkRequest {
-    /** How long the word of a signal or an atomic operation is, in bytes. */
+    /** The length of the word of a signal or atomic operation, in bytes. */
     public static final int WORD_BYTES = 8;
 
     /** The operation of a work request. */
     public enum Opcode {
-        /** From local to remote memory; then, if it {@linkplain WorkRequest#hasSignal() has one}, the signal. */
+        /**
+         * Copies local to remote memory and then executes the signal, if it {@linkplain WorkRequest#hasSignal() has
+         * one}.
+         */
         WRITE,
-        /** From remote to local memory. */
+        /** Copies remote to local memory. */
         READ,
-        /** The low-order {@link WorkRequest#length()} bytes of the operand to remote memory, the lowest first. */
+        /**
+         * Writes the low-order {@link WorkRequest#length()} bytes of the operand to remote memory, the lowest first.
+         */
         PUT,
         /** Adds the operand to a remote word. */
         SIGNAL,
-        /** Adds the operand to a remote word and fetches what it held before. */
+        /** Adds the operand to a remote word and fetches its previous value. */
         FETCH_ADD,
-        /** Puts the operand in place of a remote word that holds what is expected, and fetches what it held before. */
+        /** Replaces a remote word by the operand if it has the expected value, and fetches its previous value. */
         COMPARE_AND_SWAP;
 
         /**
-         * Whether remote memory is changed, so that it is unknown whether it was if the path breaks.
+         * Returns whether the operation changes remote memory, so that the outcome is unknown if the path breaks.
          *
          * @return true for all but {@link #READ}
          */
@@ -39,16 +44,16 @@ public abstract class WorkRequest {
         }
 
         /**
-         * Whether it brings back what remote memory held.
+         * Returns whether the operation returns content of remote memory.
          *
-         * @return true for {@link #READ} and what {@linkplain #isFetching() fetches}
+         * @return true for {@link #READ} and {@linkplain #isFetching() fetching} operations
          */
         public boolean bringsBack() {
             return this == READ || isFetching();
         }
 
         /**
-         * Whether it is atomic at the target: a signal or one that fetches.
+         * Returns whether the operation is atomic at the target: a signal or a fetching operation.
          *
          * @return true for {@link #SIGNAL}, {@link #FETCH_ADD} and {@link #COMPARE_AND_SWAP}
          */
@@ -57,7 +62,7 @@ public abstract class WorkRequest {
         }
 
         /**
-         * Whether it brings back what a word held, and only that.
+         * Returns whether the operation returns only the previous value of a word.
          *
          * @return true for {@link #FETCH_ADD} and {@link #COMPARE_AND_SWAP}
          */
@@ -88,19 +93,19 @@ public abstract class WorkRequest {
     private int firstPage;
     private int pageCount;
 
-    /** For the engine's own subclass. */
+    /** For the engine's subclass. */
     protected WorkRequest() {}
 
     /**
-     * Fills the request in.
+     * Fills in the request.
      *
      * @param what the operation
-     * @param memory the local region's
+     * @param memory the local region's memory
      * @param registered the local region's registration with the transport, if it needs one
-     * @param memoryOffset where the chunk begins in it
-     * @param bytes how long it is
+     * @param memoryOffset the start of the chunk in the local memory
+     * @param bytes the length of the chunk
      * @param key the remote region
-     * @param keyOffset where the chunk begins in it
+     * @param keyOffset the start of the chunk in the remote region
      */
     protected final void describe(
             Opcode what,
@@ -124,7 +129,7 @@ public abstract class WorkRequest {
      *
      * @param what the operation
      * @param key the remote region
-     * @param keyOffset where the value or word lies in it
+     * @param keyOffset the offset of the value or word in it
      * @param bytes 1 to 8 for a put, else 8
      * @param value the operand
      * @param expectation what a compare-and-swap expects
@@ -147,8 +152,8 @@ public abstract class WorkRequest {
      * Adds a signal to a write.
      *
      * @param key the remote region of the word
-     * @param offset where it lies in it
-     * @param addend what to add
+     * @param offset the offset of the word in it
+     * @param addend the number to add
      */
     protected final void addSignal(RemoteKey key, long offset, long addend) {
         signal = key;
@@ -157,9 +162,10 @@ public abstract class WorkRequest {
     }
 
     /**
-     * Lets the request wait on a device.
+     * Makes the request wait on a device.
      *
-     * @param event that the endpoint {@linkplain StreamOrder#ordersAfter orders after}, or {@code null} for none
+     * @param event an event that the endpoint {@linkplain StreamOrder#ordersAfter orders after}, or {@code null} for
+     *     none
      */
     protected final void startAfter(@Nullable StreamEvent event) {
         startAfter = event;
@@ -168,7 +174,7 @@ public abstract class WorkRequest {
     /**
      * Sets the event with which a device reports the end of the transfer.
      *
-     * @param event that the endpoint {@linkplain StreamOrder#completesInto completes into}
+     * @param event an event that the endpoint {@linkplain StreamOrder#completesInto completes into}
      * @param last whether no request of the same run follows
      */
     protected final void completeInto(@Nullable StreamCompletion event, boolean last) {
@@ -177,11 +183,11 @@ public abstract class WorkRequest {
     }
 
     /**
-     * Makes a write or read one of several pages that do not follow each other.
+     * Makes a write or read one of several pages that are not adjacent.
      *
-     * @param table where they lie; it is not changed before the request has completed
-     * @param first the first of them, by its place in the table
-     * @param count how many, 2 to {@link PageTable#MOST_PAGES}; together they have the request's length
+     * @param table the table of pages, which is not changed before the request has completed
+     * @param first the position of the first page in the table
+     * @param count the number of pages, 2 to {@link PageTable#MOST_PAGES}; together they have the request's length
      */
     protected final void addPages(PageTable table, int first, int count) {
         pages = table;
@@ -189,7 +195,7 @@ public abstract class WorkRequest {
         pageCount = count;
     }
 
-    /** Lets go of what the request refers to, so that a pooled one keeps no region alive. */
+    /** Clears all references, so that a pooled request keeps no region alive. */
     protected final void clear() {
         local = NO_MEMORY;
         registration = null;
@@ -202,7 +208,7 @@ public abstract class WorkRequest {
     }
 
     /**
-     * The operation to carry out.
+     * Returns the operation to execute.
      *
      * @return the operation
      */
@@ -211,17 +217,17 @@ public abstract class WorkRequest {
     }
 
     /**
-     * The local region's memory. Copies by Java code go through its {@linkplain RegionMemory#segment() segment}, so that memory
-     * that was freed while it is registered raises an exception and not a fault.
+     * Returns the local region's memory. Java code must copy through its {@linkplain RegionMemory#segment() segment},
+     * so that memory freed while it is registered raises an exception and not a fault.
      *
-     * @return the whole region's; empty if the request needs none
+     * @return the memory of the whole region; empty if the request needs none
      */
     public final RegionMemory local() {
         return local;
     }
 
     /**
-     * The local region's registration with the transport.
+     * Returns the local region's registration with the transport.
      *
      * @return {@code null} if the transport needs none, or the request has no local memory
      */
@@ -230,7 +236,7 @@ public abstract class WorkRequest {
     }
 
     /**
-     * Where the chunk begins in {@link #local()}.
+     * Returns the start of the chunk in {@link #local()}.
      *
      * @return bytes
      */
@@ -239,7 +245,7 @@ public abstract class WorkRequest {
     }
 
     /**
-     * The chunk's address, for the operating system or an adapter, which refuse a bad one.
+     * Returns the chunk's address, for the operating system or an adapter, which refuse a bad one.
      *
      * @return the virtual address
      */
@@ -248,7 +254,7 @@ public abstract class WorkRequest {
     }
 
     /**
-     * How many bytes to move.
+     * Returns the number of bytes to move.
      *
      * @return 0 or more
      */
@@ -257,9 +263,9 @@ public abstract class WorkRequest {
     }
 
     /**
-     * The remote region.
+     * Returns the key of the remote region.
      *
-     * @return its key
+     * @return the key
      */
     public final RemoteKey remote() {
         RemoteKey key = remote;
@@ -270,7 +276,7 @@ public abstract class WorkRequest {
     }
 
     /**
-     * Where the chunk begins in the remote region or slice.
+     * Returns the start of the chunk in the remote region or slice.
      *
      * @return bytes
      */
@@ -279,7 +285,7 @@ public abstract class WorkRequest {
     }
 
     /**
-     * The operand to put, add or swap in.
+     * Returns the operand to put, add or swap in.
      *
      * @return the operand
      */
@@ -288,7 +294,7 @@ public abstract class WorkRequest {
     }
 
     /**
-     * The word that a compare-and-swap expects.
+     * Returns the value that a compare-and-swap expects.
      *
      * @return the expected word
      */
@@ -297,7 +303,7 @@ public abstract class WorkRequest {
     }
 
     /**
-     * For the transport, before a fetching request completes: what the word held.
+     * Sets the fetched value. Called by the transport before a fetching request completes.
      *
      * @param word the remote word before the operation
      */
@@ -306,17 +312,17 @@ public abstract class WorkRequest {
     }
 
     /**
-     * The word before the operation.
+     * Returns the word's value before the operation.
      *
-     * @return as the transport has reported it
+     * @return the value that the transport reported
      */
     public final long fetched() {
         return fetched;
     }
 
     /**
-     * Whether a write carries a signal: to be carried out after the write's bytes are in place, only if they are, and
-     * completed with them as one. If the signal is refused, the request fails so, though the bytes were written.
+     * Returns whether a write carries a signal, to be executed only after the write's bytes are in place, and completed
+     * together with them. If the signal is refused, the request fails with that status although the bytes were written.
      *
      * @return true if it does; never if the transport's {@link Capabilities#writeWithSignal()} is false
      */
@@ -325,9 +331,9 @@ public abstract class WorkRequest {
     }
 
     /**
-     * The remote region of the signal's word.
+     * Returns the key of the signal's remote region.
      *
-     * @return its key
+     * @return the key
      */
     public final RemoteKey signal() {
         RemoteKey key = signal;
@@ -338,7 +344,7 @@ public abstract class WorkRequest {
     }
 
     /**
-     * Where the signal's word lies in its remote region or slice.
+     * Returns the offset of the signal's word in its remote region or slice.
      *
      * @return bytes
      */
@@ -347,7 +353,7 @@ public abstract class WorkRequest {
     }
 
     /**
-     * The addend of the signal.
+     * Returns the addend of the signal.
      *
      * @return the addend
      */
@@ -356,32 +362,32 @@ public abstract class WorkRequest {
     }
 
     /**
-     * The event after which the request may touch memory: the endpoint takes the request at once, and lets its device
-     * wait. A device whose event never happens does not go on, so the endpoint has {@linkplain EndpointContext#failed
-     * failed}.
+     * Returns the event after which the request may touch memory: the endpoint accepts the request immediately and its
+     * device waits. If the event never happens, the device makes no progress and the endpoint must report that it has
+     * {@linkplain EndpointContext#failed failed}.
      *
-     * @return the event; {@code null} for none, and always so for an endpoint that {@linkplain StreamOrder#ordersAfter orders after}
-     *     none
+     * @return the event; {@code null} for none, and always so for an endpoint that {@linkplain StreamOrder#ordersAfter
+     *     orders after} none
      */
     public final @Nullable StreamEvent startAfter() {
         return startAfter;
     }
 
     /**
-     * The event that the device sets when all requests of a run have been carried out. Each of them carries it; the
-     * device sets it once {@linkplain #isLastOfCompletion() the last} and all with the same event that the endpoint has
-     * at that time have been carried out, and not if one of these has failed. After a failure no further request of the
-     * run carries it, so an endpoint knows enough if it remembers an event while it has requests of it.
+     * Returns the event that the device sets when all requests of a run have been executed. Each of them carries it.
+     * The device sets it once {@linkplain #isLastOfCompletion() the last} request, and all others with the same event
+     * that the endpoint has at that time, have been executed, but not if one of these failed. After a failure no
+     * further request of the run carries it, so an endpoint need remember an event only while it has requests with it.
      *
-     * @return the event; {@code null} for none, and always so for an endpoint that {@linkplain StreamOrder#completesInto completes
-     *     into} none
+     * @return the event; {@code null} for none, and always so for an endpoint that {@linkplain
+     *     StreamOrder#completesInto completes into} none
      */
     public final @Nullable StreamCompletion completesInto() {
         return completesInto;
     }
 
     /**
-     * Whether the request is the last of those of its run that carry {@link #completesInto()}.
+     * Returns whether the request is the last of its run that carries {@link #completesInto()}.
      *
      * @return true if no other follows
      */
@@ -390,21 +396,21 @@ public abstract class WorkRequest {
     }
 
     /**
-     * Whether the bytes lie in several pages that do not follow each other; {@link #localOffset()} and {@link #remoteOffset()}
-     * are the first page's. Such a request carries no signal. For an endpoint that does not {@linkplain PageLists take} pages that
-     * lie anywhere they follow each other at the target, and are in as many pieces here as {@link Capabilities#gatherElements()} at
-     * most.
+     * Returns whether the bytes lie in several pages that are not adjacent; {@link #localOffset()} and {@link
+     * #remoteOffset()} are those of the first page. Such a request carries no signal. For an endpoint that does not
+     * {@linkplain PageLists accept} pages anywhere, they are adjacent in the remote region and in at most {@link
+     * Capabilities#gatherElements()} pieces of local memory.
      *
-     * @return true if they do; never if the endpoint takes neither
+     * @return true if they do; never if the endpoint supports neither
      */
     public final boolean hasPages() {
         return pages != null;
     }
 
     /**
-     * Where the pages lie.
+     * Returns the table of pages.
      *
-     * @return the table that they are in
+     * @return the table
      */
     public final PageTable pages() {
         PageTable table = pages;
@@ -415,16 +421,16 @@ public abstract class WorkRequest {
     }
 
     /**
-     * The first of the request's pages.
+     * Returns the first of the request's pages.
      *
-     * @return its place in the table
+     * @return the position in the table
      */
     public final int firstPage() {
         return firstPage;
     }
 
     /**
-     * How many pages the request has.
+     * Returns the number of pages of the request.
      *
      * @return 2 to {@link PageTable#MOST_PAGES}
      */

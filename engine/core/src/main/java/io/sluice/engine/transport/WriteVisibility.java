@@ -1,15 +1,16 @@
 package io.sluice.engine.transport;
 
 /**
- * Of an endpoint whose completed writes are acknowledged, but not always visible to the target's code yet. Those of an endpoint
- * without it are visible when they complete.
+ * Implemented by an endpoint whose completed writes are acknowledged but may not be visible to the target's code yet.
+ * Writes of other endpoints are visible when they complete.
  */
 @FunctionalInterface
 public interface WriteVisibility {
     /**
-     * Makes what has completed visible to the target's code.
+     * Makes completed writes visible to the target's code.
      *
-     * @param done to be run on the loop's thread when it is, perhaps inside the call; never if the endpoint is closed before
+     * @param done must be run on the loop's thread when they are, possibly inside the call; never if the endpoint is
+     *     closed earlier
      */
     void makeVisible(Runnable done);
 }

@@ -25,7 +25,7 @@ public final class ShmOptions implements TransportOptions {
     }
 
     /**
-     * A builder that holds the defaults.
+     * Returns a builder with the defaults.
      *
      * @return a new builder
      */
@@ -33,7 +33,7 @@ public final class ShmOptions implements TransportOptions {
         return new Builder();
     }
 
-    /** The options given to the engine, or those of its variables. */
+    /** Returns the options given to the engine, or those of its variables. */
     static ShmOptions of(EngineOptions options) {
         ShmOptions given = options.transport(ShmOptions.class);
         return given != null
@@ -66,7 +66,7 @@ public final class ShmOptions implements TransportOptions {
         return settings.callerThreadBytes;
     }
 
-    /** Collects settings. Not for several threads at once. */
+    /** Builds options. Not thread-safe. */
     public static final class Builder {
         private boolean hugePages;
         private boolean trustHugePages;
@@ -87,9 +87,9 @@ public final class ShmOptions implements TransportOptions {
         }
 
         /**
-         * Whether regions that the engine allocates are made of huge pages. Where the host has none to spare, a log line says
-         * so and the region has ordinary pages. Peers map them only if they {@linkplain #trustHugePages trust} this side, and
-         * use tcp for them otherwise. Default false; {@code SLUICE_SHM_HUGE_PAGES}.
+         * Sets whether regions that the engine allocates use huge pages. If the host has none free, a warning is logged
+         * and the region has ordinary pages. Peers map huge pages only if they {@linkplain #trustHugePages trust} this
+         * side, and otherwise use tcp. Default false; {@code SLUICE_SHM_HUGE_PAGES}.
          *
          * @param on true for huge pages
          * @return this
@@ -100,9 +100,9 @@ public final class ShmOptions implements TransportOptions {
         }
 
         /**
-         * Whether to map regions of huge pages that peers offer. A peer can take such pages away while they are mapped, and the
-         * next access then ends this process with SIGBUS: so only where every peer is trusted. Default false;
-         * {@code SLUICE_SHM_TRUST_HUGE_PAGES}.
+         * Sets whether to map regions of huge pages that peers offer. A peer can remove such pages while they are
+         * mapped, and the next access then ends this process with SIGBUS, so enable this only if every peer is trusted.
+         * Default false; {@code SLUICE_SHM_TRUST_HUGE_PAGES}.
          *
          * @param on true to map them
          * @return this
@@ -113,10 +113,10 @@ public final class ShmOptions implements TransportOptions {
         }
 
         /**
-         * Whether {@code allocate} gives every page its memory at once, so that a lack of memory is an exception there and no
-         * transfer waits for a page. Default true; {@code SLUICE_SHM_PREFAULT}.
+         * Sets whether {@code allocate} commits every page immediately, so that a lack of memory is an exception there
+         * and no transfer waits for a page. Default true; {@code SLUICE_SHM_PREFAULT}.
          *
-         * @param on false to leave it to the first touch
+         * @param on false to commit pages at the first access
          * @return this
          */
         public Builder prefault(boolean on) {
@@ -125,10 +125,11 @@ public final class ShmOptions implements TransportOptions {
         }
 
         /**
-         * Whether regions over the user's own memory may be reached by cross-memory attach ({@code process_vm_readv(2)} and
-         * {@code process_vm_writev(2)}): both engines must allow it, and the kernel. Such a region's {@code close} waits for
-         * the peer's word or its end, however long that takes, since nothing else keeps a peer that was stopped from writing
-         * later. Otherwise these regions use tcp. Default false; {@code SLUICE_SHM_CROSS_MEMORY_ATTACH}.
+         * Sets whether registered regions may be reached by cross-memory attach ({@code process_vm_readv(2)} and {@code
+         * process_vm_writev(2)}), which both engines and the kernel must allow. The {@code close} of such a region
+         * waits for the peer's confirmation or its end, however long that takes, as nothing else prevents a stopped
+         * peer from writing later. Otherwise these regions use tcp. Default false; {@code
+         * SLUICE_SHM_CROSS_MEMORY_ATTACH}.
          *
          * @param on true to allow it
          * @return this
@@ -139,10 +140,10 @@ public final class ShmOptions implements TransportOptions {
         }
 
         /**
-         * A directory that peers in other network namespaces (containers of one host) see as well: the engines meet at a socket
-         * in it. Peers in the same network namespace need none. An engine that opens removes the sockets that killed processes
-         * have left there more than an hour ago, as far as its user may delete them; younger ones stay. Default none;
-         * {@code SLUICE_SHM_DIRECTORY}.
+         * Sets a directory shared with peers in other network namespaces (containers of one host), where the engines
+         * meet at a socket. Peers in the same network namespace need none. An engine that opens removes sockets that
+         * killed processes left there more than an hour ago, if its user may delete them. Default none; {@code
+         * SLUICE_SHM_DIRECTORY}.
          *
          * @param path an absolute path of at most 60 bytes, in UTF-8
          * @return this
@@ -158,8 +159,9 @@ public final class ShmOptions implements TransportOptions {
         }
 
         /**
-         * Up to which size a write or read is carried out in the calling thread, where nothing waits before it and the window
-         * allows. Its callback then runs inside the call. Default 65,536; {@code SLUICE_SHM_CALLER_THREAD_BYTES}.
+         * Sets the largest write or read that the calling thread executes, if no transfer waits before it and the
+         * window allows. Its callback then runs inside the call. Default 65,536; {@code
+         * SLUICE_SHM_CALLER_THREAD_BYTES}.
          *
          * @param bytes 0 (never) to 1 MiB
          * @return this
@@ -174,14 +176,14 @@ public final class ShmOptions implements TransportOptions {
         }
 
         /**
-         * Overrides settings by those variables that are set.
+         * Overrides settings with the variables that are set.
          *
-         * @param variables by name
+         * @param variables the variables by name
          * @return this
-         * @throws IllegalArgumentException if one says nothing that makes sense; the message names it
+         * @throws IllegalArgumentException if a variable is invalid; the message names it
          */
         public Builder environment(Map<String, String> variables) {
-            // Usual, and then the start need not wait for the JVM to make what reads each of them.
+            // The usual case, in which the start need not wait for the JVM to load the code that reads each variable.
             if (variables.isEmpty()) {
                 return this;
             }
@@ -196,9 +198,9 @@ public final class ShmOptions implements TransportOptions {
         }
 
         /**
-         * Makes the options.
+         * Builds the options.
          *
-         * @return what was set
+         * @return the options
          */
         public ShmOptions build() {
             return new ShmOptions(this);

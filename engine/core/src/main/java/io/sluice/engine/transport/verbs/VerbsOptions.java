@@ -10,9 +10,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Settings of the verbs transport, for {@link EngineOptions.Builder#transport}. Immutable. Each method of {@link Builder}
- * documents its default and its variable. The defaults of the queue pair's attributes are those of UCCL P2P, but for the RNR
- * retries, which are bounded here.
+ * Settings of the verbs transport, for {@link EngineOptions.Builder#transport}. Immutable. Each method of {@link
+ * Builder} documents its default and its variable. The defaults of the queue pair's attributes are those of UCCL P2P,
+ * except for the RNR retries, which are bounded here.
  */
 public final class VerbsOptions implements TransportOptions {
     static final String VARIABLES = "SLUICE_VERBS_";
@@ -27,7 +27,7 @@ public final class VerbsOptions implements TransportOptions {
     }
 
     /**
-     * A builder that holds the defaults.
+     * Returns a builder with the defaults.
      *
      * @return a new builder
      */
@@ -35,7 +35,7 @@ public final class VerbsOptions implements TransportOptions {
         return new Builder();
     }
 
-    /** The options given to the engine, or those of its variables. */
+    /** Returns the options given to the engine, or those of its variables. */
     static VerbsOptions of(EngineOptions options) {
         VerbsOptions given = options.transport(VerbsOptions.class);
         return given != null
@@ -56,7 +56,7 @@ public final class VerbsOptions implements TransportOptions {
         return settings.gidIndex;
     }
 
-    /** How many work requests a queue pair takes that must hold a window of operations. */
+    /** Returns how many work requests a queue pair holds, given a window of operations. */
     int sendDepth(int windowOperations) {
         return settings.sendDepth > 0 ? settings.sendDepth : Math.max(256, windowOperations + PLACES_FOR_MESSAGES);
     }
@@ -77,7 +77,7 @@ public final class VerbsOptions implements TransportOptions {
         return settings.hopLimit;
     }
 
-    /** The greatest path MTU that a port is to use. */
+    /** Returns the largest path MTU that a port should use. */
     int pathMtu(Port port) {
         return settings.pathMtu > 0 ? Math.min(settings.pathMtu, port.mtu()) : port.mtu();
     }
@@ -110,7 +110,7 @@ public final class VerbsOptions implements TransportOptions {
         return settings.onDemandPaging;
     }
 
-    /** Collects settings. Not for several threads at once. */
+    /** Builds options. Not thread-safe. */
     public static final class Builder {
         private static final String AUTO = "auto";
 
@@ -153,13 +153,13 @@ public final class VerbsOptions implements TransportOptions {
         }
 
         /**
-         * Which devices to use. Several are rails: every region is registered with each, and transfers are spread over them.
-         * The first carries the atomic operations of the adapter's domain. Default: the one with an active port that is
-         * {@linkplain #near nearest}; {@code SLUICE_VERBS_DEVICES=mlx5_0,mlx5_1:2} ({@code auto} is the default, {@code all}
-         * are all devices with an active port).
+         * Sets the devices to use. Several are rails: every region is registered with each, and transfers are spread
+         * over them. The first carries the atomic operations of the adapter's domain. Default: the one with an active
+         * port that is {@linkplain #near nearest}; {@code SLUICE_VERBS_DEVICES=mlx5_0,mlx5_1:2} ({@code auto} for the
+         * default, {@code all} for all devices with an active port).
          *
-         * @param names as {@code ibv_devices} shows them, with {@code :PORT} for another port than the first active one; or
-         *     {@code all} alone; empty for the default
+         * @param names as {@code ibv_devices} shows them, with {@code :PORT} for another port than the first active
+         *     one; or {@code all} alone; empty for the default
          * @return this
          */
         public Builder devices(String... names) {
@@ -168,8 +168,8 @@ public final class VerbsOptions implements TransportOptions {
         }
 
         /**
-         * The place that the default device should be near. Default: the NUMA node of the processors that this process
-         * may use, if it is one; {@code SLUICE_VERBS_NEAR}.
+         * Sets the place that the default device should be near. Default: the NUMA node of the processors that this
+         * process may use, if they share one; {@code SLUICE_VERBS_NEAR}.
          *
          * @param place {@code numa:1}, or the address of a PCIe device such as {@code 0000:17:00.0}
          * @return this
@@ -180,7 +180,7 @@ public final class VerbsOptions implements TransportOptions {
         }
 
         /**
-         * Which entry of the port's GID table to use. Default: the best one, RoCE v2 and an IPv4 address first;
+         * Sets the entry of the port's GID table to use. Default: the best one, RoCE v2 and an IPv4 address first;
          * {@code SLUICE_VERBS_GID_INDEX}.
          *
          * @param index 0 to 255
@@ -192,8 +192,8 @@ public final class VerbsOptions implements TransportOptions {
         }
 
         /**
-         * How many work requests a queue pair takes. Default: as many as the connection's window of operations, and some for
-         * messages; less if the device cannot; {@code SLUICE_VERBS_SEND_DEPTH}.
+         * Sets how many work requests a queue pair holds. Default: the connection's window of operations and some for
+         * messages, or less if the device cannot; {@code SLUICE_VERBS_SEND_DEPTH}.
          *
          * @param requests 128 to 131,072
          * @return this
@@ -204,7 +204,7 @@ public final class VerbsOptions implements TransportOptions {
         }
 
         /**
-         * How many reads and atomic operations a queue pair has under way. Default 16; less if a device cannot;
+         * Sets how many reads and atomic operations a queue pair has in flight. Default 16, or less if a device cannot;
          * {@code SLUICE_VERBS_READ_DEPTH}.
          *
          * @param requests 1 to 255
@@ -216,7 +216,7 @@ public final class VerbsOptions implements TransportOptions {
         }
 
         /**
-         * The service level (InfiniBand), or the priority (RoCE). Default 0; {@code SLUICE_VERBS_SERVICE_LEVEL}.
+         * Sets the service level (InfiniBand) or priority (RoCE). Default 0; {@code SLUICE_VERBS_SERVICE_LEVEL}.
          *
          * @param level 0 to 15
          * @return this
@@ -227,7 +227,8 @@ public final class VerbsOptions implements TransportOptions {
         }
 
         /**
-         * The traffic class: on RoCE v2 the DSCP is its upper six bits. Default 0; {@code SLUICE_VERBS_TRAFFIC_CLASS}.
+         * Sets the traffic class: on RoCE v2 the DSCP is its upper six bits. Default 0; {@code
+         * SLUICE_VERBS_TRAFFIC_CLASS}.
          *
          * @param trafficClassOfPackets 0 to 255
          * @return this
@@ -238,7 +239,7 @@ public final class VerbsOptions implements TransportOptions {
         }
 
         /**
-         * The hop limit of packets with a global header. Default 64; {@code SLUICE_VERBS_HOP_LIMIT}.
+         * Sets the hop limit of packets with a global header. Default 64; {@code SLUICE_VERBS_HOP_LIMIT}.
          *
          * @param hops 1 to 255
          * @return this
@@ -249,8 +250,8 @@ public final class VerbsOptions implements TransportOptions {
         }
 
         /**
-         * An upper bound of the path MTU, which is the lesser of the two ports' active MTUs. Default 4096;
-         * {@code SLUICE_VERBS_PATH_MTU}.
+         * Sets an upper bound of the path MTU, which is the smaller of the two ports' active MTUs. Default 4096; {@code
+         * SLUICE_VERBS_PATH_MTU}.
          *
          * @param bytes 256, 512, 1024, 2048 or 4096
          * @return this
@@ -264,7 +265,7 @@ public final class VerbsOptions implements TransportOptions {
         }
 
         /**
-         * The index of the partition key. Default 0; {@code SLUICE_VERBS_PARTITION_KEY_INDEX}.
+         * Sets the index of the partition key. Default 0; {@code SLUICE_VERBS_PARTITION_KEY_INDEX}.
          *
          * @param index 0 to 65,535
          * @return this
@@ -275,10 +276,10 @@ public final class VerbsOptions implements TransportOptions {
         }
 
         /**
-         * How long an adapter waits for an acknowledgement: 4.096 µs × 2^exponent. Default 14 (67 ms);
-         * {@code SLUICE_VERBS_TIMEOUT}.
+         * Sets how long an adapter waits for an acknowledgement: 4.096 µs × 2^exponent. Default 14 (67 ms); {@code
+         * SLUICE_VERBS_TIMEOUT}.
          *
-         * @param exponent 1 to 31; there is no waiting for ever
+         * @param exponent 1 to 31; the wait cannot be unlimited
          * @return this
          */
         public Builder timeout(int exponent) {
@@ -287,8 +288,8 @@ public final class VerbsOptions implements TransportOptions {
         }
 
         /**
-         * How often an adapter sends again what is not acknowledged, before the lane breaks. Default 7;
-         * {@code SLUICE_VERBS_RETRIES}.
+         * Sets how often an adapter retransmits without an acknowledgement before the lane breaks. Default 7; {@code
+         * SLUICE_VERBS_RETRIES}.
          *
          * @param count 0 to 7
          * @return this
@@ -299,9 +300,10 @@ public final class VerbsOptions implements TransportOptions {
         }
 
         /**
-         * How often an adapter tries again when the peer has posted no receive. Default 6; {@code SLUICE_VERBS_RNR_RETRIES}.
+         * Sets how often an adapter retries when the peer has posted no receive. Default 6; {@code
+         * SLUICE_VERBS_RNR_RETRIES}.
          *
-         * @param count 0 to 6; the 7 of the specification would be for ever
+         * @param count 0 to 6; the specification's 7 would be unlimited
          * @return this
          */
         public Builder rnrRetries(int count) {
@@ -310,7 +312,7 @@ public final class VerbsOptions implements TransportOptions {
         }
 
         /**
-         * How long a peer is to wait when no receive is posted here, as the specification's code. Default 12 (640 µs);
+         * Sets how long a peer waits when no receive is posted here, as the specification's code. Default 12 (640 µs);
          * {@code SLUICE_VERBS_MINIMUM_RNR_TIMER}.
          *
          * @param code 0 to 31
@@ -322,7 +324,7 @@ public final class VerbsOptions implements TransportOptions {
         }
 
         /**
-         * Lets the adapter's writes into regions pass each other on PCIe, where it can. Notifications, signals and
+         * Lets the adapter's writes into regions overtake each other on PCIe, if it can. Notifications, signals and
          * {@code quiet} still follow earlier writes. Default false; {@code SLUICE_VERBS_RELAXED_ORDERING=true}.
          *
          * @param relaxed true for more bandwidth on some machines
@@ -334,8 +336,8 @@ public final class VerbsOptions implements TransportOptions {
         }
 
         /**
-         * Registers regions without locking their pages, where every chosen device can; otherwise registration fails and says
-         * so. Default false; {@code SLUICE_VERBS_ON_DEMAND_PAGING=true}.
+         * Registers regions without locking their pages, if every chosen device can; otherwise registrations fail with
+         * an error that says so. Default false; {@code SLUICE_VERBS_ON_DEMAND_PAGING=true}.
          *
          * @param onDemand true to let the adapter fault pages in
          * @return this
@@ -346,11 +348,11 @@ public final class VerbsOptions implements TransportOptions {
         }
 
         /**
-         * Overrides what the {@code SLUICE_VERBS_*} variables set.
+         * Overrides settings with the {@code SLUICE_VERBS_*} variables that are set.
          *
-         * @param variables by name; others are ignored
+         * @param variables the variables by name; others are ignored
          * @return this
-         * @throws IllegalArgumentException if a variable cannot be read; the message names it
+         * @throws IllegalArgumentException if a variable is invalid; the message names it
          */
         public Builder environment(Map<String, String> variables) {
             Environment from = new Environment(variables);
@@ -381,7 +383,7 @@ public final class VerbsOptions implements TransportOptions {
         }
 
         /**
-         * The options.
+         * Returns the options.
          *
          * @return an immutable copy of the settings
          */
