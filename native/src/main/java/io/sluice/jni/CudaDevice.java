@@ -94,8 +94,8 @@ public final class CudaDevice {
     public static native int query(int ordinal, long record);
 
     /**
-     * Tells how one device reaches the memory of another. The driver's word only: that a peer can really be reached, opening one of
-     * its allocations shows.
+     * Returns how one device reaches the memory of another. The driver's word only: that a peer can really be reached,
+     * opening one of its allocations shows.
      *
      * @param ordinal which reaches
      * @param peer which is reached
@@ -120,7 +120,7 @@ public final class CudaDevice {
     public static native int makeCurrent(long device);
 
     /**
-     * Tells how much of the device's memory is free.
+     * Returns how much of the device's memory is free.
      *
      * @param device the device
      * @param bytes where 8 bytes are written
@@ -138,7 +138,7 @@ public final class CudaDevice {
     public static native int enablePeer(long device, long peer);
 
     /**
-     * Tells the first error of the device that stays with the process.
+     * Returns the first error of the device that stays with the process.
      *
      * @param device the device
      * @return the error, or 0

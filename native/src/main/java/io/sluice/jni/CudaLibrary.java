@@ -44,10 +44,11 @@ public final class CudaLibrary {
     }
 
     /**
-     * Tells whether the driver, or a library that it loaded, wanted to handle signals that the process handles itself. See
-     * {@link VerbsLibrary#claim}.
+     * Returns whether the driver, or a library that it loaded, wanted to handle signals that the process handles
+     * itself. See {@link VerbsLibrary#claim}.
      *
-     * @return one sentence that says which file wanted what; {@code null} if there was nothing, or nothing is loaded yet
+     * @return one sentence that says which file wanted what; {@code null} if there was nothing, or nothing is loaded
+     *     yet
      */
     public static @Nullable String claim() {
         int signals = claimedSignals();
@@ -60,7 +61,7 @@ public final class CudaLibrary {
     }
 
     /**
-     * Tells the version of the CUDA driver API that the driver has.
+     * Returns the version of the CUDA driver API that the driver has.
      *
      * @return 1000 times the major number and 10 times the minor one, such as 13000 for 13.0; or an error
      */

@@ -63,7 +63,7 @@ public final class CudaMemory {
     private CudaMemory() {}
 
     /**
-     * Gives the granularity of {@link #allocate}, which takes multiples of it.
+     * Returns the granularity of {@link #allocate}, which takes multiples of it.
      *
      * @param device the device
      * @return bytes, or an error

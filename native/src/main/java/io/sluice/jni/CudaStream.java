@@ -109,7 +109,7 @@ public final class CudaStream {
     private CudaStream() {}
 
     /**
-     * Makes a stream.
+     * Creates a stream.
      *
      * @param device the device
      * @param kernels the module of Sluice's kernels on that device, which must outlive the stream
@@ -151,7 +151,7 @@ public final class CudaStream {
     public static native int signal(long stream, int descriptor);
 
     /**
-     * Tells the driver's own handle of a stream, for code that gives it work of its own.
+     * Returns the driver's own handle of a stream, for code that gives it work of its own.
      *
      * @param stream the stream
      * @return the {@code CUstream}, or an error
@@ -167,7 +167,7 @@ public final class CudaStream {
     public static native int destroy(long stream);
 
     /**
-     * Makes an event, which has happened until it is recorded.
+     * Creates an event, which has happened until it is recorded.
      *
      * @param device the device
      * @return the event ({@code CUevent}), or an error

@@ -41,7 +41,7 @@ public final class Epoll {
     private Epoll() {}
 
     /**
-     * Makes an epoll that is closed on {@code exec}.
+     * Creates an epoll that is closed on {@code exec}.
      *
      * @return the file descriptor, or {@code -errno}: {@code -EMFILE}, {@code -ENFILE}
      */
@@ -70,7 +70,7 @@ public final class Epoll {
     public static native int modify(int epoll, int fd, int events, long data);
 
     /**
-     * Ceases to watch a file descriptor.
+     * Stops watching a file descriptor.
      *
      * @param epoll the epoll
      * @param fd what is watched
@@ -86,7 +86,7 @@ public final class Epoll {
      *     native byte order an {@code int} of events, an {@code int} 0, and the {@code long} of data. All of it must be
      *     writable
      * @param maximum how many records there is room for, at least 1
-     * @param timeoutNanos how long to wait in nanoseconds; 0 polls, a negative value waits for ever. A kernel without
+     * @param timeoutNanos how long to wait in nanoseconds; 0 polls, a negative value waits forever. A kernel without
      *     {@code epoll_pwait2} (older than 5.11) waits whole milliseconds, rounded up
      * @return how many records were written, or {@code -errno}; 0 after the time and also after a signal interrupted
      *     the wait

@@ -12,7 +12,7 @@ public final class EventDescriptor {
     private EventDescriptor() {}
 
     /**
-     * Makes an event descriptor that does not block and is closed on {@code exec}.
+     * Creates an event descriptor that does not block and is closed on {@code exec}.
      *
      * @return the file descriptor, or {@code -errno}: {@code -EMFILE}, {@code -ENFILE}
      */

@@ -8,7 +8,7 @@ interface Linker {
     /** Loads a library as {@link System#loadLibrary}. */
     void loadLibrary(String name);
 
-    /** Gives the version as {@link Shim#abiVersion}. */
+    /** Returns the version as {@link Shim#abiVersion}. */
     int abiVersion();
 
     /** The virtual machine that runs this. */

@@ -99,7 +99,7 @@ public final class LocalSockets {
     public static native long peer(int fd);
 
     /**
-     * Tells the effective user of this process.
+     * Returns the effective user of this process.
      *
      * @return the user id, an unsigned number
      */

@@ -15,7 +15,7 @@ public final class MachineFacts {
     private MachineFacts() {}
 
     /**
-     * Tells the kernel's release.
+     * Returns the kernel's release.
      *
      * @return as {@code uname -r}, for example {@code 6.1.0-18-amd64}
      */
@@ -24,7 +24,7 @@ public final class MachineFacts {
     }
 
     /**
-     * Tells how much memory this process may lock (the soft limit {@code RLIMIT_MEMLOCK}).
+     * Returns how much memory this process may lock (the soft limit {@code RLIMIT_MEMLOCK}).
      *
      * @return bytes, or -1 for no limit
      * @throws UncheckedIOException if {@code /proc} cannot be read
@@ -34,7 +34,7 @@ public final class MachineFacts {
     }
 
     /**
-     * Tells the size of a page of memory.
+     * Returns the size of a page of memory.
      *
      * @return bytes
      */
@@ -44,7 +44,7 @@ public final class MachineFacts {
     }
 
     /**
-     * Tells the random id of this boot of the kernel: the same for all processes and containers under one kernel,
+     * Returns the random id of this boot of the kernel: the same for all processes and containers under one kernel,
      * another one after each boot.
      *
      * @return a UUID in its usual form
@@ -72,7 +72,7 @@ public final class MachineFacts {
     }
 
     /**
-     * Gives the memory of the machine, without the limits of a container.
+     * Returns the memory of the machine, without the limits of a container.
      *
      * @return bytes
      * @throws UncheckedIOException if {@code /proc} cannot be read
@@ -82,8 +82,9 @@ public final class MachineFacts {
     }
 
     /**
-     * Tells how much memory this process may still use: what the machine has available, or less where the limit of a control
-     * group, such as a container's, leaves less. Page cache that can be dropped counts as available, swap does not. Any thread.
+     * Returns how much memory this process may still use: what the machine has available, or less where the limit of a
+     * control group, such as a container's, leaves less. Page cache that can be dropped counts as available, swap does
+     * not. Any thread.
      *
      * @return bytes, 0 or more, or {@code -errno}: {@code -ENOSYS} where the kernel does not tell
      * @throws IllegalStateException if the native library is not available
@@ -101,7 +102,7 @@ public final class MachineFacts {
     private static native long availableMemoryBelow(byte[] root);
 
     /**
-     * Tells the model of the processor.
+     * Returns the model of the processor.
      *
      * @return the name that the kernel shows, on aarch64 the implementer's and part's numbers; {@code unknown} if it
      *     shows neither

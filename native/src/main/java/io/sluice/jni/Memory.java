@@ -29,7 +29,7 @@ public final class Memory {
     public static native int unmap(long address, long bytes);
 
     /**
-     * Tells the size of a page of memory.
+     * Returns the size of a page of memory.
      *
      * @return bytes
      */

@@ -65,17 +65,18 @@ public final class MemoryCopy {
     }
 
     /**
-     * Copies bytes between two segments of native memory, which must not overlap, by the kernel ({@code process_vm_readv} of
-     * the own process). Slower than {@link #copy}, but a page that is missing, as of a mapped file that was cut short, is an
-     * error here, where it ends the process there. The segments' arenas cannot be closed meanwhile.
+     * Copies bytes between two segments of native memory, which must not overlap, by the kernel ({@code
+     * process_vm_readv} of the own process). Slower than {@link #copy}, but a page that is missing, as of a mapped file
+     * that was truncated, is an error here, where it ends the process there. The segments' arenas cannot be closed
+     * meanwhile.
      *
      * @param to the segment to copy to
      * @param toOffset where its first byte goes
      * @param from the segment to copy from
      * @param fromOffset where the first byte comes from
      * @param bytes how many bytes, not negative
-     * @return 0, or {@code -errno}: {@code -EFAULT} if some of the memory is missing, and some of the bytes may have been
-     *     copied; {@code -ENOSYS} or {@code -EPERM} where the system does not allow the call at all
+     * @return 0, or {@code -errno}: {@code -EFAULT} if some of the memory is missing, and some of the bytes may have
+     *     been copied; {@code -ENOSYS} or {@code -EPERM} where the system does not allow the call at all
      * @throws IndexOutOfBoundsException if the bytes do not lie within both segments
      * @throws IllegalArgumentException if {@code to} is read-only, or a segment lies on the Java heap
      * @throws IllegalStateException if an arena is closed

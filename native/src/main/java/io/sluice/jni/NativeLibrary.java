@@ -20,7 +20,7 @@ public final class NativeLibrary {
     private NativeLibrary() {}
 
     /**
-     * Tells whether the native library is loaded and fits.
+     * Returns whether the native library is loaded and fits.
      *
      * @return whether the other classes of this package can be used
      */

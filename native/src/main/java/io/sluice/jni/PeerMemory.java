@@ -32,7 +32,7 @@ public final class PeerMemory {
     public static native int openProcess(int pid);
 
     /**
-     * Tells whether a process has not ended yet.
+     * Returns whether a process has not ended yet.
      *
      * @param processFd a descriptor of {@link #openProcess}
      * @return 1 if it is alive, 0 if it has ended, or {@code -errno}: {@code -EBADF}

@@ -35,14 +35,14 @@ public final class SharedMemory {
     public static native int create(byte[] name, long bytes, boolean hugePages, boolean prefault);
 
     /**
-     * Fixes the size for ever, for every process, and forbids further seals.
+     * Fixes the size forever, for every process, and forbids further seals.
      *
      * @param fd a descriptor of {@link #create}
-     * @param readOnly whether writing is forbidden from now on, except through existing mappings: those of the
-     *     owner, if it has mapped the memory before
-     * @return 0, or {@code -errno}: {@code -EPERM} if it has been sealed already or is not open for writing,
-     *     {@code -EINVAL} if it is not a file that can be sealed, or if the kernel does not know the seal for
-     *     {@code readOnly} (Linux 5.1 and newer do), {@code -EBADF}
+     * @param readOnly whether writing is forbidden from now on, except through existing mappings: those of the owner,
+     *     if it has mapped the memory before
+     * @return 0, or {@code -errno}: {@code -EPERM} if it has been sealed already or is not open for writing, {@code
+     *     -EINVAL} if it is not a file that can be sealed, or if the kernel does not know the seal for {@code readOnly}
+     *     (Linux 5.1 and newer do), {@code -EBADF}
      */
     public static native int seal(int fd, boolean readOnly);
 
@@ -92,7 +92,7 @@ public final class SharedMemory {
     public static native int unmap(long address, long bytes);
 
     /**
-     * Tells the default size of a huge page. That there are any left is not said.
+     * Returns the default size of a huge page. That there are any left is not said.
      *
      * @return bytes, or {@code -errno}: {@code -ENOSYS} if the kernel has none
      */

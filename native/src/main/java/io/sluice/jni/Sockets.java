@@ -79,7 +79,7 @@ public final class Sockets {
     public static native int accept(int fd);
 
     /**
-     * Tells the port to which a socket is bound.
+     * Returns the port to which a socket is bound.
      *
      * @param fd the socket
      * @return 1 to 65535, 0 if not bound yet, or {@code -errno}
@@ -87,7 +87,7 @@ public final class Sockets {
     public static native int localPort(int fd);
 
     /**
-     * Tells the address to which a socket is bound. An IPv6 socket gives 16 bytes even for an IPv4 peer (mapped).
+     * Returns the address to which a socket is bound. An IPv6 socket gives 16 bytes even for an IPv4 peer (mapped).
      *
      * @param fd the socket
      * @return 4 or 16 bytes of address, then 2 bytes of port in network byte order; {@code null} if it is unknown
@@ -95,7 +95,7 @@ public final class Sockets {
     public static native byte @Nullable [] localAddress(int fd);
 
     /**
-     * Tells the address of the peer. An IPv6 socket gives 16 bytes even for an IPv4 peer (mapped).
+     * Returns the address of the peer. An IPv6 socket gives 16 bytes even for an IPv4 peer (mapped).
      *
      * @param fd the socket
      * @return 4 or 16 bytes of address, then 2 bytes of port in network byte order; {@code null} if it is not connected
@@ -247,7 +247,7 @@ public final class Sockets {
     public static native int close(int fd);
 
     /**
-     * Tells how many bytes are in the send queue, either not sent or not acknowledged yet ({@code SIOCOUTQ}).
+     * Returns how many bytes are in the send queue, either not sent or not acknowledged yet ({@code SIOCOUTQ}).
      *
      * @param fd a connected socket
      * @return the number of bytes or {@code -errno}

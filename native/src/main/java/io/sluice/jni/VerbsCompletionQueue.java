@@ -88,7 +88,7 @@ public final class VerbsCompletionQueue {
     /** Status: the peer, or the way to it, did not answer. */
     public static final int RETRIES_EXCEEDED = 12;
 
-    /** Status: the peer had no memory posted for a message, again and again. */
+    /** Status: the peer had no memory posted for a message, repeatedly. */
     public static final int RECEIVER_NOT_READY_RETRIES_EXCEEDED = 13;
 
     /** Status: the peer aborted the request. */
@@ -110,7 +110,7 @@ public final class VerbsCompletionQueue {
     private VerbsCompletionQueue() {}
 
     /**
-     * Makes a channel on which completion queues announce completions.
+     * Creates a channel on which completion queues announce completions.
      *
      * @param device the device
      * @return the channel's handle, or {@code -errno}: {@code -EMFILE}, {@code -ENOMEM}
@@ -118,8 +118,8 @@ public final class VerbsCompletionQueue {
     public static native long createChannel(long device);
 
     /**
-     * Tells the file descriptor that is readable while events wait in a channel. It does not block, and belongs to the
-     * channel: never close it.
+     * Returns the file descriptor that is readable while events wait in a channel. It does not block, and belongs to
+     * the channel: never close it.
      *
      * @param channel the channel
      * @return the file descriptor or {@code -errno}
@@ -135,18 +135,19 @@ public final class VerbsCompletionQueue {
     public static native int destroyChannel(long channel);
 
     /**
-     * Makes a completion queue. It must have room for all completions that can be in it at once, of flushed work requests
-     * too: one that overflows is lost with its queue pairs.
+     * Creates a completion queue. It must have room for all completions that can be in it at once, of flushed work
+     * requests too: one that overflows is lost with its queue pairs.
      *
      * @param device the device
      * @param entries how many completions it must hold, at least 1
      * @param channel where to announce completions, or 0 for nowhere
-     * @return the queue's handle, or {@code -errno}: {@code -EINVAL} for more entries than the device has, {@code -ENOMEM}
+     * @return the queue's handle, or {@code -errno}: {@code -EINVAL} for more entries than the device has, {@code
+     *     -ENOMEM}
      */
     public static native long create(long device, int entries, long channel);
 
     /**
-     * Tells how many completions a queue holds, which may be more than was asked for.
+     * Returns how many completions a queue holds, which may be more than was asked for.
      *
      * @param queue the completion queue
      * @return how many or {@code -errno}

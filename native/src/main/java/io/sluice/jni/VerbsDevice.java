@@ -316,8 +316,8 @@ public final class VerbsDevice {
     public static native int queryGid(long device, int port, int index, long recordAddress);
 
     /**
-     * Tells the file descriptor that is readable while asynchronous events wait. It does not block, and belongs to the
-     * device: never close it.
+     * Returns the file descriptor that is readable while asynchronous events wait. It does not block, and belongs to
+     * the device: never close it.
      *
      * @param device the device
      * @return the file descriptor or {@code -errno}
@@ -336,7 +336,7 @@ public final class VerbsDevice {
     public static native int nextAsyncEvent(long device, long recordAddress);
 
     /**
-     * Makes a protection domain. Memory regions, receive queues and queue pairs work together within one only.
+     * Creates a protection domain. Memory regions, receive queues and queue pairs work together within one only.
      *
      * @param device the device
      * @return the domain's handle, or {@code -errno}: {@code -ENOMEM}

@@ -43,12 +43,13 @@ public final class VerbsLibrary {
     }
 
     /**
-     * Tells whether the library, or one that it loaded, wanted to handle signals that the process handles itself. A virtual
-     * machine that loses the handler of {@code SIGSEGV} ends at the next null check of compiled code, so the kernel refuses
-     * such a handler, unseen by the library. Where it cannot (before Linux 5.0, in some sandboxes), the handlers are put back
-     * after the load.
+     * Returns whether the library, or one that it loaded, wanted to handle signals that the process handles itself. A
+     * virtual machine that loses the handler of {@code SIGSEGV} ends at the next null check of compiled code, so the
+     * kernel refuses such a handler, unseen by the library. Where it cannot (before Linux 5.0, in some sandboxes), the
+     * handlers are put back after the load.
      *
-     * @return one sentence that says which file wanted what; {@code null} if there was nothing, or nothing is loaded yet
+     * @return one sentence that says which file wanted what; {@code null} if there was nothing, or nothing is loaded
+     *     yet
      */
     public static @Nullable String claim() {
         int signals = claimedSignals();

@@ -64,7 +64,7 @@ public final class VerbsMemory {
             long domain, int descriptor, long offset, long length, long virtualAddress, int access);
 
     /**
-     * Tells the key that work requests of this side name the region by.
+     * Returns the key that work requests of this side name the region by.
      *
      * @param region the region
      * @return the key; any number is one. 0 for the handle 0
@@ -72,7 +72,7 @@ public final class VerbsMemory {
     public static native int localKey(long region);
 
     /**
-     * Tells the key that peers name the region by.
+     * Returns the key that peers name the region by.
      *
      * @param region the region
      * @return the key; any number is one. 0 for the handle 0

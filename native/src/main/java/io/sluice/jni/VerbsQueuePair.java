@@ -20,22 +20,22 @@ public final class VerbsQueuePair {
     /** Offset in a record of the {@code long} with the address of this side's memory, or of the list of its pieces. */
     public static final int RECORD_LOCAL_ADDRESS_OFFSET = 16;
 
-    /** Offset in a record of the {@code long} with the address of the peer's memory; for sends it is not looked at. */
+    /** Offset in a record of the {@code long} with the address of the peer's memory; for sends it is ignored. */
     public static final int RECORD_REMOTE_ADDRESS_OFFSET = 24;
 
-    /** Offset in a record of the {@code long} that an atomic compares with or adds; for others it is not looked at. */
+    /** Offset in a record of the {@code long} that an atomic compares with or adds; for others it is ignored. */
     public static final int RECORD_OPERAND_OFFSET = 32;
 
-    /** Offset in a record of the {@code long} that {@link #COMPARE_AND_SWAP} puts in; for others it is not looked at. */
+    /** Offset in a record of the {@code long} that {@link #COMPARE_AND_SWAP} puts in; for others it is ignored. */
     public static final int RECORD_SWAP_OFFSET = 40;
 
     /** Offset in a record of the {@code int} with the number of bytes, not negative; 8 for atomics. 0 needs no memory. */
     public static final int RECORD_LENGTH_OFFSET = 48;
 
-    /** Offset in a record of the {@code int} with the local key of this side's memory; not looked at when inline. */
+    /** Offset in a record of the {@code int} with the local key of this side's memory; ignored when inline. */
     public static final int RECORD_LOCAL_KEY_OFFSET = 52;
 
-    /** Offset in a record of the {@code int} with the remote key of the peer's memory; for sends it is not looked at. */
+    /** Offset in a record of the {@code int} with the remote key of the peer's memory; for sends it is ignored. */
     public static final int RECORD_REMOTE_KEY_OFFSET = 56;
 
     /** Offset in a record of the {@code int} that goes with the message, if the opcode has one. */
@@ -168,7 +168,7 @@ public final class VerbsQueuePair {
     private VerbsQueuePair() {}
 
     /**
-     * Makes a queue pair whose work requests complete when {@link #SIGNALED}.
+     * Creates a queue pair whose work requests complete when {@link #SIGNALED}.
      *
      * @param domain the protection domain
      * @param completionQueue where sends and receives complete
@@ -182,7 +182,7 @@ public final class VerbsQueuePair {
             long domain, long completionQueue, long receiveQueue, int sendDepth, int pieces, int inlineBytes);
 
     /**
-     * Tells the number by which the peer, completions and asynchronous events know a queue pair.
+     * Returns the number by which the peer, completions and asynchronous events know a queue pair.
      *
      * @param queuePair the queue pair
      * @return the number, of 24 bits, or {@code -errno}
@@ -190,7 +190,7 @@ public final class VerbsQueuePair {
     public static native int number(long queuePair);
 
     /**
-     * Tells how many work requests a queue pair holds, which may be more than was asked for.
+     * Returns how many work requests a queue pair holds, which may be more than was asked for.
      *
      * @param queuePair the queue pair
      * @return how many or {@code -errno}
@@ -198,7 +198,7 @@ public final class VerbsQueuePair {
     public static native int sendDepth(long queuePair);
 
     /**
-     * Tells how many bytes can go {@link #INLINE}, which may be more than was asked for.
+     * Returns how many bytes can go {@link #INLINE}, which may be more than was asked for.
      *
      * @param queuePair the queue pair
      * @return how many or {@code -errno}
@@ -231,9 +231,9 @@ public final class VerbsQueuePair {
      * Lets work requests go out: from {@link #STATE_READY_TO_RECEIVE} to {@link #STATE_READY_TO_SEND}.
      *
      * @param queuePair the queue pair
-     * @param timeout how long to wait for an acknowledgement, 0 to 31: 4.096 µs times two to this power; 0 is for ever
+     * @param timeout how long to wait for an acknowledgement, 0 to 31: 4.096 µs times two to this power; 0 is forever
      * @param retries how many times to send again what was not acknowledged, 0 to 7
-     * @param rnrRetries how many times to send again when the peer had no receive, 0 to 7; 7 is for ever
+     * @param rnrRetries how many times to send again when the peer had no receive, 0 to 7; 7 is forever
      * @param sendSequence the first sequence number to go out, of 24 bits: the peer's receive sequence
      * @param maxReadDepthAsInitiator how many reads and atomics may be under way at once, 0 to 255; at most what the
      *     peer serves

@@ -29,7 +29,7 @@ public final class VerbsReceiveQueue {
     private VerbsReceiveQueue() {}
 
     /**
-     * Makes a shared receive queue.
+     * Creates a shared receive queue.
      *
      * @param domain the protection domain
      * @param workRequests how many work requests it must hold, at least 1
@@ -38,7 +38,7 @@ public final class VerbsReceiveQueue {
     public static native long create(long domain, int workRequests);
 
     /**
-     * Tells how many work requests a queue holds, which may be more than was asked for.
+     * Returns how many work requests a queue holds, which may be more than was asked for.
      *
      * @param queue the receive queue
      * @return how many or {@code -errno}

@@ -69,7 +69,7 @@ final class AcceptedPeer implements PendingSocket, FramedSocket.Handler {
         }
     }
 
-    /** Makes the session of a socket that is at home, or closes it. */
+    /** Creates the session of a socket that is at home, or closes it. */
     void take(FramedSocket socket) {
         BootstrappedSession session;
         List<byte[]> own;

@@ -87,8 +87,8 @@ public final class Credentials {
     /**
      * Those of this moment, on the loop's thread; inside this call if there is nothing to wait for.
      *
-     * @param log where it is said that they are not to be had, as strangers can make them be asked for
-     * @param then gets them, or none if they are not to be had, though they are asked for
+     * @param log where it is said that they are not available, as strangers can make them be asked for
+     * @param then gets them, or none if they are not available, though they are asked for
      */
     void load(EventLoop loop, RefusalLog log, Consumer<List<Token>> then) {
         List<Token> known = fixed;

@@ -8,7 +8,7 @@ import java.net.InetSocketAddress;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Puts together what the parts of a bootstrap have shown of a peer. */
+/** Combines what the parts of a bootstrap have shown of a peer. */
 final class PeerIdentities {
     private PeerIdentities() {}
 

@@ -71,7 +71,7 @@ public final class PeerListener {
         }
         if (result >= 0) {
             if (host.isLoopbackAddress()) {
-                // for all that it accepts; goes without it where it cannot be had
+                // for all that it accepts; goes without it where it is not available
                 Sockets.setUnpaced(descriptor);
             }
             result = Sockets.listen(descriptor, BACKLOG);

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param notificationCredits what the peer grants to begin with
  * @param maxNotificationBytes the longest notification that the peer takes
  * @param peerLivenessNanos after how long a silence the peer gives this side up
- * @param integrity how changed bytes are found out
+ * @param integrity how changed bytes are detected
  * @param knowsChecksums whether the peer can be asked for the checksum of a region
  * @param knowsDrain whether the peer understands the announcement of a drain
  * @param knowsPaths whether the peer knows that a connection may have several paths

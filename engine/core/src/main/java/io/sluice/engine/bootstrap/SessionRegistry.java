@@ -28,7 +28,7 @@ public interface SessionRegistry {
     boolean mayConnect(PeerIdentity peer);
 
     /**
-     * Makes a session, on its poller.
+     * Creates a session, on its poller.
      *
      * @param control the socket of the bootstrap, which becomes the control channel
      * @param terms what the bootstrap has agreed on

@@ -7,7 +7,7 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLParameters;
 
-/** Makes the TLS side of a socket: version 1.3 and certificates on both sides, and nothing less. */
+/** Creates the TLS side of a socket: version 1.3 and certificates on both sides, and nothing less. */
 final class TlsEngines {
     private static final String[] PROTOCOLS = {"TLSv1.3"};
 

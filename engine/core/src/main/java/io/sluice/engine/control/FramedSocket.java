@@ -286,7 +286,10 @@ public final class FramedSocket implements SocketStream.Owner {
         giveBack();
     }
 
-    /** The peer has said goodbye and wants nothing more: what is queued is dropped, and no port stays taken for it. */
+    /**
+     * The peer has closed the connection and wants nothing more: what is queued is dropped, and no port stays taken for
+     * it.
+     */
     public void reset() {
         if (!closed) {
             Sockets.setResetOnClose(descriptor);

@@ -48,7 +48,7 @@ final class ReceiveBuffer {
         proven = true;
     }
 
-    /** Gives a borrowed buffer back once nothing is in it, so that one who only waits has none. */
+    /** Returns a borrowed buffer once nothing is in it, so that one who only waits has none. */
     void giveBack(boolean closed) {
         HandshakeBuffers to = lender;
         ByteBuffer current = in;

@@ -18,7 +18,7 @@ public final class SocketConnect {
             return descriptor;
         }
         if (host.isLoopbackAddress()) {
-            // goes without it where it cannot be had
+            // goes without it where it is not available
             Sockets.setUnpaced(descriptor);
         }
         int scope = host instanceof Inet6Address six ? six.getScopeId() : 0;

@@ -66,13 +66,13 @@ final class SocketStream {
         handshake();
     }
 
-    /** Goes on with a stream whose handshake is done. */
+    /** Continues a stream whose handshake is done. */
     void resume(TlsStream stream, @Nullable TlsPeer peer) {
         tls = stream;
         security = peer;
     }
 
-    /** Goes on with the handshake until it has to wait for something. */
+    /** Continues the handshake until it has to wait for something. */
     void handshake() {
         TlsStream stream = tls;
         if (closed || stream == null) {

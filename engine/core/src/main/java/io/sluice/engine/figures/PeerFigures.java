@@ -55,7 +55,7 @@ final class PeerFigures implements PeerMetrics {
         sessions.add(session);
     }
 
-    /** Says whether it was the last one. */
+    /** Returns whether it was the last one. */
     boolean ended(SessionFigures session) {
         sessions.remove(session);
         lastHeard = Math.max(lastHeard, session.lastReceived());

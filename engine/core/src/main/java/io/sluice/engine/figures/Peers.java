@@ -125,7 +125,7 @@ final class Peers {
         return List.copyOf(all);
     }
 
-    /** Adds up what all callers have carried out themselves over a transport. */
+    /** Adds up what all callers have executed themselves over a transport. */
     synchronized long sumOfCallers(int transport, ToLongFunction<InlineCounters> figure) {
         long sum = figure.applyAsLong(dropped[transport]);
         for (Entry entry : connected.values()) {

@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.LongAdder;
  *
  * @param transport those of its transport on its poller
  * @param peer those of its peer on its poller
- * @param callerThread what callers carry out themselves, of its peer and transport
+ * @param callerThread what callers execute themselves, of its peer and transport
  * @param refused what was submitted after the connection's end, of its transport
  * @param overflows submissions that the engine has refused because too many transfers were pending
  */

@@ -21,7 +21,7 @@ public record ConnectionEnd(
     public enum Kind {
         /** This side closed it. */
         CLOSED_HERE,
-        /** The peer said goodbye. */
+        /** The peer closed the connection. */
         CLOSED_BY_PEER,
         /** The peer is lost. */
         LOST

@@ -59,14 +59,14 @@ public final class ConnectionFlow extends OwningFlow {
     private final AwaitingTransfers awaiting;
 
     /**
-     * Makes the flow of an established connection.
+     * Creates the flow of an established connection.
      *
      * @param connection whose
      * @param loop the connection's
      * @param options the engine's
      * @param engineWindow the engine's
-     * @param paths where to post, by the {@linkplain io.sluice.engine.transport.RemoteKey#path() paths} of the remote keys; the
-     *     most preferred first
+     * @param paths where to post, by the {@linkplain io.sluice.engine.transport.RemoteKey#path() paths} of the remote
+     *     keys; the most preferred first
      * @param notificationSender where to send
      * @param notificationCredits what the peer granted to begin with
      */
@@ -167,7 +167,7 @@ public final class ConnectionFlow extends OwningFlow {
      * Submits a notification.
      *
      * @param payload not changed any more
-     * @param options deadline and the like
+     * @param options deadline, priority and events
      * @param callback the terminal signal
      * @return the handle
      */

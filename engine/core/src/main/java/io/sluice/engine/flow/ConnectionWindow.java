@@ -1,6 +1,8 @@
 package io.sluice.engine.flow;
 
-/** The credits of one connection: its poller's, and those of threads that carry out their own small transfers. Any thread. */
+/**
+ * The credits of one connection: its poller's, and those of threads that execute their own small transfers. Any thread.
+ */
 final class ConnectionWindow extends CreditedWindow {
     private final EngineWindow engine;
 

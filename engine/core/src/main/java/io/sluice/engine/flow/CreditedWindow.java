@@ -10,7 +10,7 @@ abstract class CreditedWindow implements InFlightWindow {
         this.credits = credits;
     }
 
-    /** Gives both kinds back. */
+    /** Returns both kinds. */
     abstract void release(int operations, long bytes);
 
     final void releaseOperation() {

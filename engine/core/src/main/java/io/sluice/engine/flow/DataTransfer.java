@@ -84,7 +84,7 @@ abstract class DataTransfer extends FlowTransfer implements PreparedTransfer {
         return Long.MAX_VALUE;
     }
 
-    /** The calling thread has carried out all elements, and tells it; the terminal signal follows. */
+    /** The calling thread has executed all elements, and tells it; the terminal signal follows. */
     void elementsCarriedOut() {}
 
     /** The calling thread has moved all bytes. */

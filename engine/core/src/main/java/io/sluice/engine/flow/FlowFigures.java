@@ -61,7 +61,7 @@ final class FlowFigures {
         overflows.increment();
     }
 
-    /** A caller's thread gives the signal of what it has carried out. */
+    /** A caller's thread gives the signal of what it has executed. */
     void countCarriedOut(
             int path, Operation kind, int elements, long bytes, long nanos, InlineClock clock, boolean cancelled) {
         InlineCounters counted = callerThreadCounters[path];

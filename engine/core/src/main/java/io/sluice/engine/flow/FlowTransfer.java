@@ -43,7 +43,7 @@ abstract class FlowTransfer extends TransferState implements Transfer, FlowTask 
 
     private final OwningFlow flow;
     private long submittedAt;
-    // of one that its caller's thread carries out: how long that took
+    // of one that its caller's thread executes: how long that took
     private long postedAt;
     private @Nullable StartWait startWait;
     private boolean waitsOnDevice;
@@ -262,7 +262,7 @@ abstract class FlowTransfer extends TransferState implements Transfer, FlowTask 
     }
 
     /**
-     * Gives the terminal signal; the flow makes sure that it is called once a run.
+     * Returns the terminal signal; the flow makes sure that it is called once a run.
      *
      * @param byHost whether the run's completion event is completed here
      */

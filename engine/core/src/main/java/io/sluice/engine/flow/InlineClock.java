@@ -4,8 +4,9 @@ import io.sluice.engine.EngineMetrics.Operation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Times what one thread carries out itself. To look at the clock twice costs as much as a small copy: so of the small ones it
- * times every 16th to each peer and in each direction, and takes the others to have lasted as long as the last that it timed.
+ * Times what one thread executes itself. To look at the clock twice costs as much as a small copy: so of the small ones
+ * it times every 16th to each peer and in each direction, and takes the others to have lasted as long as the last that
+ * it timed.
  */
 @SuppressWarnings("ReferenceEquality") // counters are their own identity
 final class InlineClock {

@@ -4,9 +4,9 @@ import io.sluice.engine.TransferCancelledException;
 import java.util.ArrayDeque;
 
 /**
- * The terminal signals that a thread owes for transfers that it has carried out itself. A callback of one that starts
- * another gets its signal after it has returned, so that a chain of them never deepens the stack; and a long chain goes over to the
- * poller, so that it does not keep the caller for ever.
+ * The terminal signals that a thread owes for transfers that it has executed itself. A callback of one that starts
+ * another gets its signal after it has returned, so that a chain of them never deepens the stack; and a long chain goes
+ * over to the poller, so that it does not keep the caller forever.
  */
 final class InlineSignals {
     private static final int MOST_IN_A_ROW = 256;

@@ -7,7 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Small transfers that the calling thread carries out itself, where the transport can and nothing waits before them: they
+ * Small transfers that the calling thread executes itself, where the transport can and nothing waits before them: they
  * spare the way to the poller and back. Credits and leases are held meanwhile as for any other. Any thread.
  */
 final class InlineTransfers {

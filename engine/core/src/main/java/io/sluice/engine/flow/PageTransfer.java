@@ -39,7 +39,7 @@ final class PageTransfer extends DataTransfer {
     private @Nullable SluiceException firstError;
 
     /**
-     * Makes one.
+     * Creates an instance.
      *
      * @param table filled, and used by nothing else
      */

@@ -11,7 +11,7 @@ import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
 import org.jspecify.annotations.Nullable;
 
-/** Makes the transfers of a flow, of what has been checked already. Any thread. */
+/** Creates the transfers of a flow, of what has been checked already. Any thread. */
 public final class TransferFactory {
     private final ConnectionFlow flow;
 
@@ -41,7 +41,7 @@ public final class TransferFactory {
      *
      * @param operation read or write
      * @param plan the element, checked
-     * @param options deadline and the like
+     * @param options deadline, priority and events
      * @param callback the terminal signal
      * @return the transfer, not started
      */
@@ -58,7 +58,7 @@ public final class TransferFactory {
      * @param localBase where the local region or slice begins in the plan's memory, in bytes
      * @param localLength how long it is
      * @param remoteLength how long the remote region is
-     * @param options deadline and the like
+     * @param options deadline, priority and events
      * @param callback the terminal signal
      * @return the transfer, not started
      */
@@ -78,7 +78,7 @@ public final class TransferFactory {
      *
      * @param operation read or write
      * @param plan the elements, checked; not changed any more
-     * @param options deadline and the like
+     * @param options deadline, priority and events
      * @param callback results and terminal signal
      * @return the transfer, not started
      */
@@ -97,7 +97,7 @@ public final class TransferFactory {
      * @param local the local region, checked
      * @param remote the remote region, checked
      * @param table the pages, checked; used by nothing else
-     * @param options deadline and the like
+     * @param options deadline, priority and events
      * @param callback the terminal signal
      * @return the transfer, not started
      */
@@ -117,7 +117,7 @@ public final class TransferFactory {
      *
      * @param write the bytes, checked, or {@code null} for the signal alone
      * @param signal what to do to which signal, checked
-     * @param options deadline and the like
+     * @param options deadline, priority and events
      * @param callback the terminal signal
      * @return the transfer, not started
      */
@@ -135,7 +135,7 @@ public final class TransferFactory {
      * @param bytes 1 to 8 for a put, else 8
      * @param operand what is put, added or swapped in
      * @param expected what a compare-and-swap expects
-     * @param options deadline and the like
+     * @param options deadline, priority and events
      * @param callback the terminal signal
      * @return the transfer, not started
      */

@@ -55,7 +55,7 @@ abstract class TransferState extends Deadline {
         }
     }
 
-    /** Gives a held transfer back, at rest. */
+    /** Returns a held transfer, at rest. */
     final void letGo() {
         clear(HELD);
     }
@@ -65,7 +65,7 @@ abstract class TransferState extends Deadline {
         STATE.set(this, state | HELD);
     }
 
-    /** A held transfer begins its next run; it must then be put into the mailbox, or have been carried out. */
+    /** A held transfer begins its next run; it must then be put into the mailbox, or have been executed. */
     final void beginRun() {
         // no other thread changes it while it is held, and nothing that this thread reads next depends on its
         // visibility

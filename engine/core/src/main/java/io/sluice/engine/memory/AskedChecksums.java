@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** The checksums that the peer is asked for: one after the other, as each is as much work there as a read. */
+/** Requests checksums from the peer, one after the other, as each costs the peer as much as a read. */
 public final class AskedChecksums {
     private final FramedSocket control;
     private final ArrayDeque<Question> questions = new ArrayDeque<>();
@@ -57,7 +57,7 @@ public final class AskedChecksums {
         int status = Byte.toUnsignedInt(body.get());
         lastWord = now;
         if (status == ServedChecksums.UNDER_WAY) {
-            // each stands for a piece that was summed, or a peer could put the end off for ever
+            // each stands for a piece that was summed; otherwise a peer could delay the end forever
             if (wordsLeft-- == 0) {
                 throw new ProtocolException("the peer says too often that a checksum is under way");
             }
@@ -76,7 +76,7 @@ public final class AskedChecksums {
         }
     }
 
-    /** Since when the peer has said nothing of the question that it has, or null if it has none. */
+    /** Returns since when the peer has not reported on the pending request, or null if there is none. */
     public @Nullable Long waitingSince() {
         return questions.isEmpty() ? null : lastWord;
     }

@@ -8,7 +8,7 @@ public final class AttachMessage {
     /** Descriptors in one message. */
     public static final int BATCH = 1000;
 
-    /** Of one descriptor: a status and a handle; keys follow. */
+    /** The bytes of one descriptor: a status and a handle; keys follow. */
     static final int ANSWER_BYTES = 9;
 
     static final int OK = 0;
@@ -27,12 +27,12 @@ public final class AttachMessage {
      */
     static final long ASK_AGAIN = 1;
 
-    /** The longest answer to an attach, in bytes; any peer takes it. */
+    /** The longest answer to an attach, in bytes, which any peer accepts. */
     static final int MOST_ANSWER_BYTES = 128 * 1024;
 
     private AttachMessage() {}
 
-    /** The same message, which has at least so many bytes left. */
+    /** Returns the message after checking that it has enough bytes left. */
     static ByteBuffer need(ByteBuffer body, int bytes) {
         if (body.remaining() < bytes) {
             throw new ProtocolException("a control message is cut short");

@@ -5,11 +5,11 @@ import io.sluice.engine.providers.OpenTransport;
 import io.sluice.engine.transport.RegionAttachments;
 
 /**
- * A path of a connection, as regions are attached over it.
+ * A path of a connection over which regions are attached.
  *
- * @param index its place in the connection, as it is told on the wire
- * @param transport of it
- * @param endpoint of this side, as far as it takes part in attaching
- * @param face what users see of it
+ * @param index the path's position in the connection, as on the wire
+ * @param transport the path's transport
+ * @param endpoint this side's endpoint, as far as it takes part in attaching
+ * @param face the path as users see it
  */
 public record AttachPath(int index, OpenTransport transport, RegionAttachments endpoint, ConnectionPath face) {}

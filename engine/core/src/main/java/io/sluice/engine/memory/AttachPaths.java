@@ -17,7 +17,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The paths of a connection, as regions are attached over them, and how the answer to an attach names them. On the
+ * The paths of a connection over which regions are attached, and their form in the answer to an attach. On the
  * connection's loop.
  */
 public final class AttachPaths {
@@ -28,11 +28,11 @@ public final class AttachPaths {
     private final boolean told;
 
     /**
-     * Of a connection.
+     * Creates the paths of a connection.
      *
-     * @param paths all, in order
-     * @param policy chooses among them
-     * @param told whether the peer knows that there may be several, so that an answer says which path keys are for
+     * @param paths all paths, in order
+     * @param policy chooses among the paths
+     * @param told whether the peer supports several paths, so that an answer names the path of the keys
      */
     public AttachPaths(List<AttachPath> paths, PathPolicy policy, boolean told) {
         this.paths = List.copyOf(paths);
@@ -42,14 +42,14 @@ public final class AttachPaths {
 
     // ---- of this engine's regions ----
 
-    /** Whether memory of a kind may be reached over one of them. */
+    /** Whether a path may reach memory of a kind. */
     boolean register(MemoryKind kind) {
         return paths.stream()
                 .anyMatch(
                         path -> path.transport().transport().memory().register().contains(kind));
     }
 
-    /** What the peer reaches of a region, by path; null if it reaches it by none. */
+    /** Returns the exports of a region by path; null if the peer reaches it over none. */
     @Nullable
     RegionExport @Nullable [] expose(LocalRegion region, RegionDescriptor descriptor) {
         @Nullable RegionExport[] byPath = new @Nullable RegionExport[paths.size()];
@@ -68,7 +68,10 @@ public final class AttachPaths {
         return some ? byPath : null;
     }
 
-    /** What the answer to an attach says behind the handle; null if the region is closing, and nothing is exposed then. */
+    /**
+     * Returns the part of the answer to an attach after the handle; null if the region is closing, and then nothing is
+     * exposed.
+     */
     byte @Nullable [] keysOf(long handle, LocalRegion region, @Nullable RegionExport[] byPath) {
         ByteArrayOutputStream answer = new ByteArrayOutputStream();
         if (told) {
@@ -101,19 +104,19 @@ public final class AttachPaths {
         return answer.toByteArray();
     }
 
-    /** What stands there of a region that is refused. */
+    /** Returns that part for a refused region. */
     byte[] noKeys() {
         return new byte[2];
     }
 
-    /** An attachment of the peer's has ended. */
+    /** Called when an attachment of the peer has ended. */
     public void exposureEnded(long handle) {
         paths.forEach(path -> path.endpoint().exposureEnded(handle));
     }
 
     // ---- of the peer's regions ----
 
-    /** Reads what an answer says behind the handle of a region that is attached. */
+    /** Reads the part of an answer after the handle of an attached region. */
     PathChoice read(RegionDescriptor descriptor, long handle, ByteBuffer answer) {
         String device = null;
         int count = 1;
@@ -137,7 +140,7 @@ public final class AttachPaths {
         return choice;
     }
 
-    /** Reads what stands there of a region that is refused. */
+    /** Reads that part for a refused region. */
     void readNoKeys(ByteBuffer answer) {
         keys(answer);
     }
@@ -153,9 +156,9 @@ public final class AttachPaths {
     }
 
     /**
-     * Makes attached regions ready, each over the paths that were chosen for it.
+     * Prepares attached regions, each over the paths that were chosen for it.
      *
-     * @param done is run once with null, or with the first reason why some are not ready
+     * @param done run once with null, or with the first error
      */
     void prepare(List<PathChoice> attached, Consumer<@Nullable SluiceException> done) {
         if (paths.size() == 1) {
@@ -190,7 +193,7 @@ public final class AttachPaths {
         return keys;
     }
 
-    /** A region is not attached any more. */
+    /** Called when a region is no longer attached. */
     void detached(AttachedRegion region) {
         region.keys().forEach(key -> paths.get(key.path()).endpoint().detached(key));
     }

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** A peer's region as one connection reaches it: over which path, was settled when it was attached. Any thread. */
+/** A peer's region as reached by one connection, over the paths that were chosen when it was attached. Thread-safe. */
 public final class AttachedRegion implements RemoteRegion {
     private final Connection connection;
     private final RegionDescriptor descriptor;
@@ -45,12 +45,12 @@ public final class AttachedRegion implements RemoteRegion {
         return descriptor;
     }
 
-    /** The key by which the peer knows the attachment, on every path. */
+    /** Returns the key by which the peer identifies the attachment, on every path. */
     public RemoteKey key() {
         return first.key();
     }
 
-    /** All keys, one for each path that is taken. */
+    /** Returns all keys, one for each chosen path. */
     List<RemoteKey> keys() {
         List<RemoteKey> keys = new ArrayList<>();
         for (RegionPath path : copies) {
@@ -66,10 +66,10 @@ public final class AttachedRegion implements RemoteRegion {
     }
 
     /**
-     * What reads and writes present.
+     * Returns the key for reads and writes.
      *
      * @param local the local region
-     * @throws MemoryNotAccessibleException if no path leads from its memory to this region
+     * @throws MemoryNotAccessibleException if no path connects its memory with this region
      */
     public RemoteKey key(LocalRegion local) {
         RegionPath path = copies[local.kind().ordinal()];
@@ -87,7 +87,7 @@ public final class AttachedRegion implements RemoteRegion {
     }
 
     /**
-     * What puts, signals and atomic operations present.
+     * Returns the key for puts, signals and atomic operations.
      *
      * @throws MemoryNotAccessibleException if no path carries them
      */

@@ -12,12 +12,12 @@ import java.util.Set;
 import javax.crypto.Mac;
 
 /**
- * Issues descriptors and recognises them. The key of a descriptor is the head of a MAC over what it grants, under a
- * secret that never leaves the engine: so a peer cannot widen a slice, add a right or name another region, and the
+ * Issues and recognizes descriptors. The key of a descriptor is the beginning of a MAC over what it grants, under a
+ * secret that never leaves the engine. So a peer cannot widen a slice, add a right or name another region, and the
  * engine need not remember what it issued.
  */
 public final class DescriptorKeys {
-    // to make one takes longer than to use it, and a peer may have thousands of descriptors looked at
+    // creating one takes longer than using it, and a peer may have thousands of descriptors checked
     private final Mac mac;
     private final EngineId engineId;
     private final long epoch;
@@ -30,12 +30,12 @@ public final class DescriptorKeys {
         this.epoch = epoch;
     }
 
-    /** Whether a descriptor names this engine, of this run or another. */
+    /** Whether a descriptor belongs to this engine, in this or another run. */
     boolean isOfEngine(RegionDescriptor descriptor) {
         return descriptor.engineId().equals(engineId);
     }
 
-    /** Whether a descriptor of this engine is of this run. */
+    /** Whether a descriptor of this engine belongs to this run. */
     boolean isOfRun(RegionDescriptor descriptor) {
         return descriptor.epoch() == epoch;
     }

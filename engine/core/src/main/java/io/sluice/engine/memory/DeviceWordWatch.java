@@ -9,9 +9,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks at the words of devices that are waited for, as a device changes them without a message. It looks for a bounded time,
- * leaves the loop as much for its other work, and pauses the longer the longer there is no new wait. While nothing is waited for
- * it does nothing.
+ * Polls the words of devices for which waits are pending, as a device changes them without a message. It polls for a
+ * bounded time, leaves the loop an equal time for other work, and pauses longer the longer there is no new wait.
+ * Without waits it does nothing.
  */
 final class DeviceWordWatch extends Deadline implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(DeviceWordWatch.class);
@@ -22,10 +22,10 @@ final class DeviceWordWatch extends Deadline implements Runnable {
 
     private final EventLoop loop;
     private final AtomicBoolean asked = new AtomicBoolean();
-    // those with a word that is or was waited for; copied on change, so that to look at all allocates nothing
+    // regions with a word for which a wait is or was pending; copied on change, so that iterating allocates nothing
     private volatile LocalRegion[] regions = {};
 
-    // the loop's: where it goes on, and how long it pauses after all were looked at
+    // used by the loop: where to continue, and how long to pause after all were polled
     private int next;
     private long inRegion = SignalWaits.START;
     private long pause = SHORTEST_PAUSE_NANOS;
@@ -36,7 +36,7 @@ final class DeviceWordWatch extends Deadline implements Runnable {
 
     // ---- any thread ----
 
-    /** A word of the region is waited for: the wait has entered itself already, or will before it calls this once more. */
+    /** Called when a wait for a word of the region has registered, or will before this is called again. */
     void watch(LocalRegion region) {
         if (!isListed(region)) {
             list(region);
@@ -65,7 +65,7 @@ final class DeviceWordWatch extends Deadline implements Runnable {
         }
     }
 
-    /** The region closes. */
+    /** Called when the region closes. */
     synchronized void forget(LocalRegion region) {
         if (isListed(region)) {
             regions =
@@ -75,10 +75,10 @@ final class DeviceWordWatch extends Deadline implements Runnable {
 
     // ---- the loop ----
 
-    /** There is a new wait. */
+    /** Called when there is a new wait. */
     @Override
     public void run() {
-        // a wait that found it set is seen by the looks that follow
+        // later polls see a wait that found it set
         asked.getAndSet(false);
         pause = SHORTEST_PAUSE_NANOS;
         long soon = loop.now() + pause;
@@ -94,7 +94,7 @@ final class DeviceWordWatch extends Deadline implements Runnable {
         try {
             all = look(begun + TURN_NANOS);
         } catch (Error e) {
-            // the heap may be full for a moment: the waits go on
+            // the heap may be full for a moment; the waits continue
             loop.arm(this, begun + LONGEST_PAUSE_NANOS);
             throw e;
         }
@@ -108,7 +108,7 @@ final class DeviceWordWatch extends Deadline implements Runnable {
         }
     }
 
-    /** Looks at words from where it stopped; false if the time was up before it came to the last. */
+    /** Polls words from where it stopped; returns false if the time ran out before the last. */
     private boolean look(long until) {
         LocalRegion[] all = regions;
         while (next < all.length) {
@@ -120,7 +120,7 @@ final class DeviceWordWatch extends Deadline implements Runnable {
             next++;
         }
         next = 0;
-        // the region it stopped in may have left
+        // the region where it stopped may have been removed
         inRegion = SignalWaits.START;
         return true;
     }

@@ -7,12 +7,12 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The exposures of one connection by handle. A handle is an index with a generation above it, so that one of a detached
- * region never reaches what took its place. Confined to the connection's loop.
+ * The exports of one connection by handle. A handle is an index with a generation above it, so that a stale handle
+ * never reaches a later region. Confined to the connection's loop.
  */
 public final class ExportTable {
     private final int limit;
-    // each by path, null for those that do not reach it
+    // each by path; null for paths that do not reach it
     private @Nullable RegionExport[] @Nullable [] exposures = new @Nullable RegionExport[16] @Nullable [];
     private int[] generations = new int[16];
     private final ArrayDeque<Integer> free = new ArrayDeque<>();
@@ -25,7 +25,7 @@ public final class ExportTable {
     /**
      * Adds one region or slice.
      *
-     * @param exposure of it, by path; at least one is not null
+     * @param exposure the exports by path; at least one is not null
      * @return the handle, or −1 if the table is full
      */
     long add(@Nullable RegionExport... exposure) {
@@ -46,14 +46,14 @@ public final class ExportTable {
         return ((long) generations[index] << 32) | index;
     }
 
-    /** What a handle stands for, whichever path it is reached by; null if there is none. */
+    /** Returns the export of a handle, over any path; null if there is none. */
     @Nullable
     RegionExport get(long handle) {
         @Nullable RegionExport[] byPath = find(handle);
         return byPath == null ? null : any(byPath);
     }
 
-    /** What the peer reaches by a path under a handle; null if there is none. */
+    /** Returns the export of a handle over a path; null if there is none. */
     public @Nullable ExportedRegion get(long handle, int path) {
         @Nullable RegionExport[] byPath = find(handle);
         return byPath == null ? null : byPath[path];
@@ -76,7 +76,7 @@ public final class ExportTable {
         throw new IllegalStateException("a handle without a path");
     }
 
-    /** False if there is none of that handle. */
+    /** Removes a handle; returns false if it is unknown. */
     boolean remove(long handle) {
         if (find(handle) == null) {
             return false;

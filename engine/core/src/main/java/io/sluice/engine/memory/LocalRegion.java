@@ -34,7 +34,7 @@ public final class LocalRegion implements MemoryRegion, LeasedMemory {
     private final TransportRegistrations registrations;
     private final Runnable giveBack;
     private final RegionWords words;
-    // the number of leases; the sign bit says that no more are given
+    // the number of leases; the sign bit means that no more are granted
     private final AtomicLong leases = new AtomicLong();
     private final AtomicBoolean givenBack = new AtomicBoolean();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
@@ -58,9 +58,9 @@ public final class LocalRegion implements MemoryRegion, LeasedMemory {
     }
 
     /**
-     * The region that a caller's region or slice stands for.
+     * Returns the region of a caller's region or slice.
      *
-     * @throws IllegalArgumentException if it is not of a Sluice engine
+     * @throws IllegalArgumentException if it does not belong to a Sluice engine
      */
     public static LocalRegion of(MemoryRegion region) {
         return switch (region) {
@@ -74,14 +74,14 @@ public final class LocalRegion implements MemoryRegion, LeasedMemory {
         return id;
     }
 
-    /** By which regions of different engines are told apart. */
+    /** Returns the owner, which distinguishes regions of different engines. */
     public RegionOwner owner() {
         return owner;
     }
 
     @Override
     public boolean acquire() {
-        // an arena of the caller may have been closed against the rules; its addresses are not to be used then
+        // the caller may have closed its arena too early; its addresses must not be used then
         if (!memory.isAlive()) {
             return false;
         }
@@ -112,12 +112,12 @@ public final class LocalRegion implements MemoryRegion, LeasedMemory {
         return registrations.get(transport);
     }
 
-    /** Whether peers can reach it by a transport, as far as this engine is concerned. */
+    /** Whether a transport has registered the memory, so that peers may reach it. */
     boolean isTakenBy(int transport) {
         return registrations.isTakenBy(transport);
     }
 
-    /** Why a transport has not taken the memory; null if it has, or was not asked. */
+    /** Returns why a transport has not registered the memory; null if it has, or was not asked. */
     public @Nullable RegistrationException refusal(int transport) {
         return registrations.refusal(transport);
     }
@@ -156,7 +156,7 @@ public final class LocalRegion implements MemoryRegion, LeasedMemory {
         return memory.segment();
     }
 
-    /** The words, for who holds a lease. */
+    /** Returns the words, for the holder of a lease. */
     RegionWords words() {
         return words;
     }
@@ -257,7 +257,7 @@ public final class LocalRegion implements MemoryRegion, LeasedMemory {
     private void finish() {
         if (givenBack.compareAndSet(false, true)) {
             owner.regionClosed(this, () -> {
-                // first, so that no adapter knows the memory when it goes back to the system
+                // first, so that no adapter can access the memory when it returns to the system
                 registrations.close();
                 giveBack.run();
                 closed.complete(null);

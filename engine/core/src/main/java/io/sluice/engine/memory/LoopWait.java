@@ -9,11 +9,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A wait that is armed again and again, and whose callback runs on a loop. Where it stands is one word, which every thread
- * changes by compare-and-set: the number of its armings with its phase, so that an update that has looked at one arming never
- * ends the next. The thread that ends an arming hands it over to the loop, and until the loop has taken it nothing changes.
+ * A reusable wait whose callback runs on a loop. Its state is one word, which every thread changes by compare-and-set:
+ * the number of armings and the phase, so that an update that saw one arming never ends the next. The thread that ends
+ * an arming hands it over to the loop; until the loop has taken it nothing changes.
  *
- * <p>It is armed first and looks at the counter then, as each wait of {@link SignalWaits} does.
+ * <p>It is armed first and then reads the counter, like each wait of {@link SignalWaits}.
  */
 final class LoopWait implements SignalWait, SignalWaiter, Runnable {
     private static final long IDLE = 0;
@@ -31,15 +31,15 @@ final class LoopWait implements SignalWait, SignalWaiter, Runnable {
     private final AtomicLong state = new AtomicLong();
     private volatile long atLeast;
     private volatile boolean closed;
-    // of the one who has ended the arming, for the loop
+    // written by the thread that ended the arming, for the loop
     private long seen;
     private @Nullable SluiceException error;
 
     /**
-     * A wait that is not armed.
+     * Creates a wait that is not armed.
      *
      * @param at the counter's offset in the region
-     * @param loop never runs what it is given inside the call, and never refuses it
+     * @param loop never runs a task inside the call, and never refuses one
      */
     LoopWait(LocalRegion region, long at, Executor loop, SignalCallback callback) {
         this.region = region;
@@ -64,7 +64,7 @@ final class LoopWait implements SignalWait, SignalWaiter, Runnable {
         state.set(idle + ONE_ARMING + ARMED);
         look();
         if (closed) {
-            // by another thread, which may have taken it out before an update could find it
+            // by another thread, which may have removed it before an update could find it
             disarm();
         }
     }

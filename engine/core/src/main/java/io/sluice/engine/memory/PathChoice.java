@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
-/** Settles over which paths one region of the peer's is reached. On the connection's loop. */
+/** Chooses the paths over which a region of the peer is reached. On the connection's loop. */
 final class PathChoice {
     private static final MemoryKind[] KINDS = MemoryKind.values();
 
@@ -42,7 +42,7 @@ final class PathChoice {
         }
     }
 
-    /** The peer offers the region over a path. */
+    /** Records that the peer offers the region over a path. */
     void offered(int path, long handle, ByteBuffer bytes) {
         try {
             RemoteKey key = paths.get(path).endpoint().remoteKey(handle, descriptor, bytes);
@@ -54,7 +54,7 @@ final class PathChoice {
     }
 
     /**
-     * Chooses, and gives the paths up that are not taken.
+     * Chooses the paths and detaches the region from the others.
      *
      * @throws SluiceException if there is none, or the policy fails
      */
@@ -155,7 +155,7 @@ final class PathChoice {
         }
     }
 
-    /** What is presented over a path; null if that is not taken. */
+    /** Returns the key for a path; null if that is not chosen. */
     @Nullable
     RemoteKey key(int path) {
         return keys[path];

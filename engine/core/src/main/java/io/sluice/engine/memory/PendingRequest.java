@@ -3,7 +3,7 @@ package io.sluice.engine.memory;
 import io.sluice.engine.SluiceException;
 import java.nio.ByteBuffer;
 
-/** A question to the peer over the control channel that waits for its answer. */
+/** A request to the peer over the control channel that waits for its answer. */
 abstract class PendingRequest {
     private final long askedAt;
 
@@ -15,7 +15,7 @@ abstract class PendingRequest {
         return askedAt;
     }
 
-    /** The answer, after its request number. */
+    /** Called with the answer, after its request number. */
     abstract void answered(ByteBuffer answer);
 
     abstract void failed(SluiceException error);

@@ -26,9 +26,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Attach, detach and look-up over the control channel, both sides of it. Confined to the connection's loop.
- */
+/** Both sides of attach, detach and look-up over the control channel. Confined to the connection's loop. */
 public final class RegionExchange {
     private final RegionRegistry localRegions;
     private final Connection connection;
@@ -96,7 +94,7 @@ public final class RegionExchange {
                             attached.add(choice.choose(connection));
                             choices.add(choice);
                         } catch (RuntimeException | Error e) {
-                            // the policy is the user's, and what it throws is this attach's alone
+                            // the policy is user code; its exception fails only this attach
                             first = first == null ? notChosen(descriptor, e) : first;
                             detach(handle, now, new CompletableFuture<>());
                         }
@@ -116,7 +114,7 @@ public final class RegionExchange {
                     giveUp(attached, first);
                     return;
                 }
-                // until it is ready the question waits, so that a peer that says nothing more is given up
+                // the request stays pending until it is ready, so that a silent peer is given up
                 pending.put(request, this);
                 paths.prepare(choices, error -> {
                     pending.remove(request);
@@ -144,7 +142,7 @@ public final class RegionExchange {
             }
 
             private void giveUp(List<RemoteRegion> attached, SluiceException error) {
-                // no caller gets them, so they would stay attached for the connection's whole life
+                // no caller receives them, so they would stay attached as long as the connection
                 attached.forEach(region -> connection.detach(region));
                 result.completeExceptionally(error);
             }
@@ -227,7 +225,7 @@ public final class RegionExchange {
         try {
             request.answered(answer);
         } catch (RuntimeException | Error e) {
-            // it is not among the pending ones any more, which the end of the connection would fail
+            // it is no longer among the pending ones, which the end of the connection would fail
             request.failed(
                     e instanceof SluiceException known
                             ? known
@@ -236,7 +234,7 @@ public final class RegionExchange {
         }
     }
 
-    /** Since when the oldest question waits, or null if none does. */
+    /** Returns since when the oldest request waits, or null if there is none. */
     public @Nullable Long oldest() {
         Iterator<PendingRequest> requests = pending.values().iterator();
         return requests.hasNext() ? requests.next().askedAt() : null;
@@ -254,7 +252,7 @@ public final class RegionExchange {
         servedAttach.asked(body);
     }
 
-    /** Whether an attach that the peer has asked for is answered; if not, goes on with it. */
+    /** Continues the peer's attach, if one is in progress; returns true once it is answered. */
     public boolean goOn() {
         return servedAttach.goOn();
     }
@@ -289,7 +287,7 @@ public final class RegionExchange {
         Set<Access> granted = region == null ? Set.of() : rights.of(name, region.access());
         ByteBuffer answer;
         if (!rights.mayLookUp(name)) {
-            // the same whether there is such a region or not: who may not use it need not know
+            // the same whether there is such a region or not: a peer without rights must not learn that
             answer = ByteBuffer.allocate(9).putLong(request).put((byte) AttachMessage.NOT_AUTHORIZED);
         } else if (region == null || !region.isOpen() || region.access().isEmpty() || !paths.register(region.kind())) {
             answer = ByteBuffer.allocate(9).putLong(request).put((byte) AttachMessage.NOT_FOUND);

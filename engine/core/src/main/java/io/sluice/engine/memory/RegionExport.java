@@ -12,7 +12,9 @@ import io.sluice.engine.transport.WorkRequest;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** What a descriptor grants, attached by one peer on one connection: every request of the peer is checked against it. */
+/**
+ * The grant of a descriptor that a peer attached on one connection. Every request of the peer is checked against it.
+ */
 final class RegionExport implements ExportedRegion {
     private final LocalRegion region;
     private final int transport;
@@ -70,12 +72,12 @@ final class RegionExport implements ExportedRegion {
         return region.acquire() ? CompletionStatus.SUCCESS : CompletionStatus.UNKNOWN_REGION;
     }
 
-    /** Whether a checksum can be made here. */
+    /** Whether a checksum of it can be computed. */
     boolean canBeSummed() {
         return region.words().areReachable();
     }
 
-    /** Goes on with a checksum over a part of it. The lease must be held. */
+    /** Continues a checksum over a part of it. The lease must be held. */
     void addTo(MemoryChecksum sum, long offset, long length) {
         region.words().addTo(sum, base + offset, length);
     }

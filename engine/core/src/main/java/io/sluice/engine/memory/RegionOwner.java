@@ -1,17 +1,17 @@
 package io.sluice.engine.memory;
 
-/** The engine of a region, as far as the region needs it. */
+/** The parts of an engine that its regions need. */
 public interface RegionOwner {
-    /** Issues the region's descriptors. */
+    /** Returns the keys that issue the region's descriptors. */
     DescriptorKeys descriptorKeys();
 
-    /** The region gives no more leases: peers must not find it any more. */
+    /** Called when the region grants no more leases: peers must not find it any more. */
     void regionClosing(LocalRegion region);
 
     /**
-     * The last lease of a closing region has ended.
+     * Called when the last lease of a closing region has ended.
      *
-     * @param giveBack gives the memory back, and may block
+     * @param giveBack releases the memory; may block
      */
     void regionClosed(LocalRegion region, Runnable giveBack);
 }

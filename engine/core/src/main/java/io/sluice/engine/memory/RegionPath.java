@@ -7,11 +7,11 @@ import io.sluice.engine.transport.RemoteKey;
 import java.util.Set;
 
 /**
- * A path that a remote region is reached by.
+ * A path over which a remote region is reached.
  *
- * @param path of the connection
- * @param key what is presented over it
- * @param reason why it was taken for the region
+ * @param path the connection's path
+ * @param key the key for that path
+ * @param reason why it was chosen for the region
  */
 record RegionPath(AttachPath path, RemoteKey key, String reason) implements ConnectionPath {
     @Override

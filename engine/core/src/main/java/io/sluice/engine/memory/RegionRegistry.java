@@ -44,14 +44,14 @@ public final class RegionRegistry implements RegionOwner {
     private volatile LocalRegion[] awaited = {};
 
     /**
-     * Without regions.
+     * Creates a registry without regions.
      *
-     * @param transports with which regions are registered
-     * @param descriptorKeys of the engine
-     * @param whenClosing tells the connections of a region that closes
-     * @param observers of the engine; null if there are none
-     * @param housekeeping gives memory back, which may block
-     * @param loop looks at words of devices that are waited for; null if there are no devices
+     * @param transports the transports with which regions are registered
+     * @param descriptorKeys the engine's keys
+     * @param whenClosing tells the connections that a region closes
+     * @param observers the engine's observers, or null
+     * @param housekeeping releases memory, which may block
+     * @param loop polls words of devices for which a wait is pending; null if there are no devices
      */
     public RegionRegistry(
             Collection<OpenTransport> transports,
@@ -99,7 +99,7 @@ public final class RegionRegistry implements RegionOwner {
     }
 
     private LocalRegion anonymous(long bytes, RegionOptions options) {
-        // it has its pages when it is registered or touched, and then the kernel ends the process if it has none
+        // pages are committed at registration or first access, and then the kernel ends the process if there are none
         long available = MachineFacts.availableMemory();
         if (available >= 0 && available < bytes) {
             throw new RegistrationException("cannot allocate " + bytes + " bytes: " + available
@@ -172,7 +172,7 @@ public final class RegionRegistry implements RegionOwner {
         return region;
     }
 
-    /** Somebody waits for a word of the region, which peers may change without telling which. */
+    /** Called when a wait begins for a word of the region, as peers may change words without saying which. */
     private void awaited(LocalRegion region) {
         if (region.words().areOfADevice()) {
             if (deviceWords != null) {
@@ -209,7 +209,7 @@ public final class RegionRegistry implements RegionOwner {
         awaited = Arrays.stream(awaited).filter(each -> !each.equals(region)).toArray(LocalRegion[]::new);
     }
 
-    /** Peers may have changed words by themselves. */
+    /** Called when peers may have changed words by themselves. */
     public void wordsChanged() {
         for (LocalRegion region : awaited) {
             if (region.acquire()) {
@@ -247,7 +247,7 @@ public final class RegionRegistry implements RegionOwner {
         try {
             housekeeping.execute(giveBack);
         } catch (RejectedExecutionException ended) {
-            // a region that was being made while the engine was closed
+            // a region that was being registered while the engine closed
             giveBack.run();
         }
     }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What the user's authorizer lets a peer do; without one everything. */
+/** The rights that the user's authorizer gives a peer; without an authorizer all. */
 public final class RegionRights {
     private static final Logger LOG = LoggerFactory.getLogger(RegionRights.class);
     private static final Set<Access> ALL = Set.of(Access.values());
@@ -31,7 +31,7 @@ public final class RegionRights {
         }
     }
 
-    /** Those of a region's rights that the peer may have; none if it may not know of the name. */
+    /** Returns the peer's part of a region's rights; none if it must not know the name. */
     Set<Access> of(@Nullable String region, Set<Access> ofRegion) {
         if (authorizer == null) {
             return ofRegion;
@@ -47,7 +47,7 @@ public final class RegionRights {
         }
     }
 
-    /** Whether the peer may know whether there is a region of this name. */
+    /** Whether the peer may learn whether a region of this name exists. */
     boolean mayLookUp(String region) {
         return !of(region, ALL).isEmpty();
     }

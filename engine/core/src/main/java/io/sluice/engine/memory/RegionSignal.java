@@ -15,10 +15,10 @@ import java.util.concurrent.CompletableFuture;
 /**
  * A view of a counter in a region.
  *
- * @param region the region or slice it was asked of
- * @param offset from there, in bytes
+ * @param region the region or slice that created it
+ * @param offset the offset from there, in bytes
  * @param owner the whole region
- * @param at from the whole region's start, in bytes
+ * @param at the offset from the whole region's start, in bytes
  */
 record RegionSignal(MemoryRegion region, long offset, LocalRegion owner, long at) implements Signal {
     @Override

@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A part of a region, with the region's lifetime.
  *
- * @param region whose part
- * @param offset from the region's start
- * @param length in bytes
+ * @param region the region
+ * @param offset the offset from the region's start, in bytes
+ * @param length the length in bytes
  */
 record RegionSlice(LocalRegion region, long offset, long length) implements MemoryRegion {
     @Override

@@ -25,10 +25,10 @@ final class RegionWords {
     private final LongUnaryOperator reader = this::get;
 
     /**
-     * With no wait.
+     * Creates the words without waits.
      *
-     * @param device how words of other memory than the host's are reached; null if they are not
-     * @param whenAwaited is run before the first wait enters itself, and after each for a word of a device
+     * @param device access to words of device memory; null if there is none
+     * @param whenAwaited run before the first wait registers, and after each for a word of a device
      */
     RegionWords(RegionMemory memory, @Nullable DeviceWords device, Runnable whenAwaited) {
         this.memory = memory;
@@ -38,12 +38,12 @@ final class RegionWords {
         this.waits = new SignalWaits(whenAwaited);
     }
 
-    /** Whether there are words that can be asked for: if not, call nothing else. */
+    /** Whether words can be accessed; if not, nothing else may be called. */
     boolean areReachable() {
         return device != null || memory.isHost();
     }
 
-    /** Whether they are not the host's, so that a change may go unnoticed unless they are looked at. */
+    /** Whether the words are in device memory, where changes go unnoticed unless they are polled. */
     boolean areOfADevice() {
         return device != null;
     }
@@ -52,7 +52,7 @@ final class RegionWords {
         return waits;
     }
 
-    /** A wait has entered itself and has looked: it does not wait for a change that went unnoticed. */
+    /** Called when a wait has registered and read its word, so that it misses no earlier change. */
     void awaited() {
         if (device != null) {
             whenAwaited.run();
@@ -78,17 +78,17 @@ final class RegionWords {
         waits.changed(offset, value);
     }
 
-    /** Somebody else has changed a word. */
+    /** Called when a peer has changed a word. */
     void changed(long offset) {
         waits.changed(offset, get(offset));
     }
 
-    /** Somebody else may have changed any word. */
+    /** Called when peers may have changed any word. */
     void anyChanged() {
         waits.anyChanged(reader);
     }
 
-    /** Looks for changes that went unnoticed, as {@link SignalWaits#look}. */
+    /** Looks for unnoticed changes, as {@link SignalWaits#look} does. */
     long look(long place, long until) {
         return waits.look(place, reader, until);
     }
@@ -111,7 +111,7 @@ final class RegionWords {
         return before;
     }
 
-    /** Goes on with a checksum over bytes of the region. */
+    /** Continues a checksum over bytes of the region. */
     void addTo(MemoryChecksum sum, long offset, long length) {
         DeviceWords other = device;
         if (other == null) {

@@ -13,12 +13,12 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers an attach that the peer asks for: looks at some of its descriptors in each duty cycle, so that the poller's other
- * work is not held up, and attaches them all at the end. So the answer is on its way before the end of any region in it is
- * told. The peer's next message waits meanwhile. Confined to the connection's loop.
+ * Answers an attach of the peer: checks some of its descriptors in each duty cycle, so that the poller's other work is
+ * not delayed, and attaches all of them at the end. So the answer is sent before the end of any region in it is
+ * reported. The peer's next message waits meanwhile. Confined to the connection's loop.
  */
 final class ServedAttach {
-    /** Descriptors that are looked at in a cycle: for each a MAC is made and the user's authorizer asked. */
+    /** The descriptors checked in a cycle: for each a MAC is computed and the user's authorizer called. */
     static final int DESCRIPTORS_A_CYCLE = 128;
 
     private final RegionRegistry regions;
@@ -28,12 +28,12 @@ final class ServedAttach {
     private final RegionRights rights;
     private final CycleBudget budget;
     private long request;
-    // null: none under way
+    // null: none in progress
     private @Nullable RegionDescriptor @Nullable [] descriptors;
     private byte[] bytes = {};
     private int[] statuses = {};
     private int next;
-    // in the answer being made: bytes for the keys that are left, and whether some did not fit
+    // of the answer being built: bytes left for keys, and whether some did not fit
     private int room;
     private boolean full;
 
@@ -66,7 +66,7 @@ final class ServedAttach {
         goOn();
     }
 
-    /** True if none is under way any more. */
+    /** Returns true if none is in progress any more. */
     boolean goOn() {
         @Nullable RegionDescriptor[] asked = descriptors;
         if (asked == null) {
@@ -138,7 +138,7 @@ final class ServedAttach {
     }
 
     private void attach(RegionDescriptor descriptor, ByteArrayOutputStream answer) {
-        // it may have been closed since it was looked at, such as by the authorizer
+        // it may have been closed since the check, such as by the authorizer
         LocalRegion region = regions.get(descriptor.regionId());
         if (region == null || !region.acquire()) {
             refuse(answer, AttachMessage.REGION_CLOSED);
@@ -151,7 +151,7 @@ final class ServedAttach {
         }
     }
 
-    /** Of a region that stays until this returns. */
+    /** Attaches a region that stays open until this returns. */
     private void attach(LocalRegion region, RegionDescriptor descriptor, ByteArrayOutputStream answer) {
         @Nullable RegionExport[] exposed = paths.expose(region, descriptor);
         if (exposed == null) {

@@ -12,11 +12,12 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the checksums that the peer asks for, one at a time and a piece of it in each duty cycle, so that the poller's other
- * work is not held up. What the peer may read it may have summed; the region is leased meanwhile.
+ * Computes the checksums that the peer asks for, one at a time and a piece of it in each duty cycle, so that the
+ * poller's other work is not held up. The peer may request checksums of what it may read; the region is leased
+ * meanwhile.
  */
 public final class ServedChecksums extends Deadline {
-    /** Says that the answer is being worked on: a piece was summed since the last word, and it was not the last one. */
+    /** The status that reports progress: a piece was summed since the last report, but not the last one. */
     static final int UNDER_WAY = 255;
 
     /** request, handle, key, epoch, offset, length. */
@@ -39,7 +40,7 @@ public final class ServedChecksums extends Deadline {
     private long at;
     private long end;
     private long lastWord;
-    // how far it had come then
+    // the progress then
     private long saidAt;
     // the time of the cycle in which a piece was summed
     private long workedAt = System.nanoTime();
@@ -50,7 +51,7 @@ public final class ServedChecksums extends Deadline {
         this.control = control;
     }
 
-    /** How often it may be said that the checksum of so many bytes is under way. */
+    /** Returns how often progress may be reported for a number of bytes. */
     static long mostWords(long length) {
         return Math.max(0, (length - 1) / PIECE);
     }
@@ -119,7 +120,7 @@ public final class ServedChecksums extends Deadline {
                 exposed.addTo(running, at, part);
                 at += part;
             } catch (IllegalStateException | InternalError gone) {
-                // the arena was closed, or the mapped file was cut short
+                // the arena was closed, or the mapped file was truncated
                 status = CompletionStatus.REMOTE_MEMORY_FAULT;
             }
         }
@@ -148,7 +149,7 @@ public final class ServedChecksums extends Deadline {
                         .array());
     }
 
-    /** Ends what is under way, also when the connection ends. */
+    /** Stops the current checksum, also when the connection ends. */
     public void stop() {
         RegionExport leased = region;
         if (leased != null) {

@@ -2,17 +2,17 @@ package io.sluice.engine.memory;
 
 import io.sluice.engine.SluiceException;
 
-/** One that waits for a counter, as {@link SignalWaits} sees it. Any thread, several at a time. */
+/** A waiter for a counter, as {@link SignalWaits} uses it. Called by any thread, several at a time. */
 interface SignalWaiter {
-    /** Whether it waits, and this is what it waits for. */
+    /** Whether it waits and the value satisfies it. */
     boolean isSatisfiedBy(long value);
 
-    /** Whether it stays where it has entered itself, to wait again; else it is taken out before it is told. */
+    /** Whether it stays registered, to wait again; otherwise it is removed before it is called. */
     boolean stays();
 
-    /** The counter has this value. Only the first news of a wait counts. */
+    /** Called when the counter has reached the value. Only the first call of a wait counts. */
     void reached(long value);
 
-    /** The counter will not change any more. */
+    /** Called when the counter will not change any more. */
     void failed(SluiceException why);
 }

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What the transports of an engine know of one region, each at its place among them. Any thread. */
+/** The registrations of one region with the transports of an engine, by the transport's position. Thread-safe. */
 final class TransportRegistrations implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(TransportRegistrations.class);
 
@@ -28,16 +28,16 @@ final class TransportRegistrations implements AutoCloseable {
         refusals = new @Nullable RegistrationException[transports];
     }
 
-    /** Of an engine without transports. */
+    /** Returns the registrations of an engine without transports. */
     static TransportRegistrations none() {
         return new TransportRegistrations(0);
     }
 
     /**
-     * Registers memory with each transport for memory of its kind that takes it. The transport that has made the memory knows it
-     * already.
+     * Registers memory with each transport that supports its kind. The transport that allocated the memory has already
+     * registered it.
      *
-     * @throws RegistrationException if none takes it
+     * @throws RegistrationException if none can register it
      */
     static TransportRegistrations make(
             Collection<OpenTransport> transports,
@@ -115,12 +115,12 @@ final class TransportRegistrations implements AutoCloseable {
         return String.valueOf(Objects.requireNonNull(refusals[refusing.index()]).getMessage());
     }
 
-    /** Whether a transport has taken the memory. */
+    /** Whether a transport has registered the memory. */
     boolean isTakenBy(int transport) {
         return taken[transport];
     }
 
-    /** Why a transport has not taken the memory; null if it has, or was not asked. */
+    /** Returns why a transport has not registered the memory; null if it has, or was not asked. */
     @Nullable
     RegistrationException refusal(int transport) {
         return refusals[transport];
@@ -131,7 +131,7 @@ final class TransportRegistrations implements AutoCloseable {
         return byTransport[transport];
     }
 
-    /** How words of the memory are reached, if it is not the host's; null if no transport does that. */
+    /** Returns the access to words of device memory; null if no transport offers it. */
     @Nullable
     DeviceWords words() {
         for (RegisteredMemory registered : byTransport) {
@@ -150,7 +150,7 @@ final class TransportRegistrations implements AutoCloseable {
         return sum;
     }
 
-    /** It may block. */
+    /** May block. */
     @Override
     public void close() {
         for (RegisteredMemory registered : byTransport) {

@@ -1,6 +1,6 @@
 /**
- * The regions of an engine and their signals, what peers may do with them, and the messages by which they are attached,
- * looked up and summed. Internal.
+ * The regions of an engine, their signals, the rights of peers, and the messages for attaching, looking up and
+ * checksums. Internal.
  */
 @NullMarked
 package io.sluice.engine.memory;

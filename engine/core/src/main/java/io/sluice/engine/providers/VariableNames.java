@@ -135,7 +135,7 @@ public final class VariableNames {
                         PREFIX + transport.toUpperCase(Locale.ROOT).replace('-', '_') + "_"));
     }
 
-    /** The known name that takes the fewest changes, if a slip of the pen or a cut is all that can lie between the two. */
+    /** The known name that takes the fewest changes, if a typing error or a cut is all that can lie between the two. */
     static Optional<String> nearest(String name) {
         String upper = name.toUpperCase(Locale.ROOT);
         int slips = Math.max(2, (upper.length() - PREFIX.length()) / 3);

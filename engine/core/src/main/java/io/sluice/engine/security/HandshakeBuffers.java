@@ -72,7 +72,7 @@ public final class HandshakeBuffers {
     }
 
     /**
-     * Gives one back, which is not used from now on.
+     * Returns one, which is not used from now on.
      *
      * @param buffer that was taken here; once
      */

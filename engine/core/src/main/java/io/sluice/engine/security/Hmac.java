@@ -15,7 +15,7 @@ public final class Hmac {
     private Hmac() {}
 
     /**
-     * Makes a MAC.
+     * Creates a MAC.
      *
      * @param key the secret
      * @param purpose what the MAC is for, in ASCII
@@ -43,7 +43,7 @@ public final class Hmac {
     }
 
     /**
-     * A MAC under a key, to be used again and again.
+     * A MAC under a key, to be used repeatedly.
      *
      * @param key the secret
      * @return ready for use

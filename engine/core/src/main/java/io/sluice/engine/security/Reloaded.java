@@ -32,7 +32,7 @@ public final class Reloaded<T> {
     private List<Version> unusable = List.of();
     private long checkedAt;
 
-    /** Makes it. */
+    /** Creates it. */
     @FunctionalInterface
     public interface Loader<T> {
         /**
@@ -40,7 +40,7 @@ public final class Reloaded<T> {
          *
          * @return what is made of them
          * @throws IOException if one cannot be read, or is not in order
-         * @throws GeneralSecurityException if what they hold is of no use
+         * @throws GeneralSecurityException if what they hold is unusable
          */
         T load() throws IOException, GeneralSecurityException;
     }

@@ -9,17 +9,17 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A file with a secret in it: bounded, and closed to strangers. */
+/** A file that contains a secret: bounded, and not accessible to every user. */
 public final class SecretFile {
     private SecretFile() {}
 
     /**
-     * Reads one.
+     * Reads such a file.
      *
-     * @param path of a regular file, or a link to one
-     * @param maxBytes the most that it may have
+     * @param path a regular file, or a link to one
+     * @param maxBytes the longest allowed file
      * @return its bytes
-     * @throws IOException if it cannot be read, is too long, or everybody may read or write it
+     * @throws IOException if it cannot be read, is too long, or every user may read or write it
      */
     public static byte[] read(Path path, int maxBytes) throws IOException {
         PosixFileAttributeView view = Files.getFileAttributeView(path, PosixFileAttributeView.class);
@@ -30,16 +30,16 @@ public final class SecretFile {
     }
 
     /**
-     * Reads a file that is no secret.
+     * Reads a file without a secret.
      *
-     * @param path of a regular file, or a link to one
-     * @param maxBytes the most that it may have
+     * @param path a regular file, or a link to one
+     * @param maxBytes the longest allowed file
      * @return its bytes
      * @throws IOException if it cannot be read, or is too long
      */
     static byte[] bounded(Path path, int maxBytes) throws IOException {
         if (!Files.isRegularFile(path)) {
-            // a pipe or a device could block for ever
+            // a pipe or a device could block forever
             throw new IOException(path + (Files.exists(path) ? " is not a regular file" : " does not exist"));
         }
         try (InputStream in = Files.newInputStream(path)) {

@@ -144,7 +144,7 @@ public final class TlsStream implements SecureStream {
     // ---- handshake ----
 
     /**
-     * Goes on with the handshake.
+     * Continues the handshake.
      *
      * @return what it needs
      * @throws SSLException if the two sides do not agree, or do not trust each other

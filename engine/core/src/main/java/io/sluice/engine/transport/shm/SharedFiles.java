@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Makes the files that regions are allocated in. Any thread. */
+/** Creates the files that regions are allocated in. Any thread. */
 final class SharedFiles {
     private static final Logger LOG = LoggerFactory.getLogger(SharedFiles.class);
 

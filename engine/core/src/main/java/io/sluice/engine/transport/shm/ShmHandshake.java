@@ -243,7 +243,7 @@ final class ShmHandshake implements AutoCloseable {
         }
     }
 
-    /** Gives everything back but the segment, once that was handed over. */
+    /** Returns everything but the segment, once that was handed over. */
     @Override
     public void close() {
         if (closed) {

@@ -90,7 +90,7 @@ final class InboundFrames {
         /** As {@link #readAsked}, of pages, all within the region. The table is to be copied. */
         void pagesAsked(ExportedRegion region, IncomingTable table);
 
-        /** The peer's atomic operation was carried out. */
+        /** The peer's atomic operation was executed. */
         void fetched(long word);
 
         /** The peer's read or atomic operation is refused. */
@@ -276,7 +276,7 @@ final class InboundFrames {
                     payloadSum.update(staging, at, part);
                 }
             } catch (IllegalStateException | InternalError gone) {
-                // the arena was closed, or the mapped file was cut short
+                // the arena was closed, or the mapped file was truncated
                 memoryFault();
             }
             targetOffset += part;
@@ -294,7 +294,7 @@ final class InboundFrames {
                     payloadSum.update(target, targetOffset, placed);
                 }
             } catch (IllegalStateException | InternalError gone) {
-                // the arena was closed, or the mapped file was cut short
+                // the arena was closed, or the mapped file was truncated
                 memoryFault();
             }
         }
@@ -393,7 +393,7 @@ final class InboundFrames {
             context.served(what, length);
             return CompletionStatus.SUCCESS;
         } catch (IllegalStateException | InternalError gone) {
-            // the arena was closed, or the mapped file was cut short
+            // the arena was closed, or the mapped file was truncated
             return CompletionStatus.REMOTE_MEMORY_FAULT;
         } finally {
             region.release();

@@ -53,7 +53,7 @@ final class OutboundFrames {
     private long unsummed;
 
     /**
-     * Makes an empty one.
+     * Creates an empty one.
      *
      * @param sum with which frames get their checksums; null if they have none
      * @param described whether frames leave by {@link #fill} rather than by {@link #copy}
@@ -288,7 +288,7 @@ final class OutboundFrames {
      * Describes what is to be sent next; returns the number of entries.
      *
      * @throws IllegalStateException if memory was freed that a checksum is to be made of
-     * @throws MissingMemoryException if it is of a mapped file that was cut short
+     * @throws MissingMemoryException if it is of a mapped file that was truncated
      */
     int fill(LoopScratch scratch) {
         int entries = 0;
@@ -334,7 +334,7 @@ final class OutboundFrames {
      *
      * @return how many bytes
      * @throws IllegalStateException if the memory of a payload was freed
-     * @throws MissingMemoryException if it is of a mapped file that was cut short
+     * @throws MissingMemoryException if it is of a mapped file that was truncated
      */
     int copy(MemorySegment to, long room) {
         long at = 0;

@@ -9,8 +9,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * A frame's payload that lies in pages: a table of offsets, if the frame carries one, and then the pages, where they are. Used
- * again and again, and confined to the connection's loop.
+ * A frame's payload that lies in pages: a table of offsets, if the frame carries one, and then the pages, where they
+ * are. Used repeatedly, and confined to the connection's loop.
  */
 final class PagedPayload {
     private static final ValueLayout.OfLong OFFSET = ValueLayout.JAVA_LONG;
@@ -146,7 +146,7 @@ final class PagedPayload {
      * Copies bytes from a position on to other memory.
      *
      * @throws IllegalStateException if memory was freed
-     * @throws io.sluice.engine.transport.MissingMemoryException if it is of a mapped file that was cut short
+     * @throws io.sluice.engine.transport.MissingMemoryException if it is of a mapped file that was truncated
      */
     void copyOut(long position, MemorySegment to, long toOffset, long length) {
         long at = position;
@@ -176,7 +176,7 @@ final class PagedPayload {
         }
     }
 
-    /** Goes on with a checksum over bytes from a position on, which is not in the table; throws as {@link #copyOut}. */
+    /** Continues a checksum over bytes from a position on, which is not in the table; throws as {@link #copyOut}. */
     void sum(MemoryChecksum sum, long position, long length) {
         long at = position;
         long end = position + length;
@@ -195,7 +195,7 @@ final class PagedPayload {
         return sum.value();
     }
 
-    /** Goes on with a checksum over the table. */
+    /** Continues a checksum over the table. */
     void sumTable(MemoryChecksum sum) {
         sum.update(table, tableFrom, tableBytes);
     }

@@ -245,7 +245,7 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, Pag
         }
     }
 
-    /** A lane's socket is of no use any more. If others are, the connection goes on without it. */
+    /** A lane's socket is no longer usable. If others are, the connection goes on without it. */
     void laneLost(TcpLane lane, SluiceException error) {
         if (closed) {
             return;

@@ -4,7 +4,10 @@ import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.WorkRequest;
 import org.jspecify.annotations.Nullable;
 
-/** A work request that the peer's engine carries out. It is done when the answer is here and the adapter is through with it. */
+/**
+ * A work request that the peer's engine executes. It is done when the answer is here and the adapter is through with
+ * it.
+ */
 final class AwaitedAnswer {
     private @Nullable WorkRequest request;
     private boolean answered;

@@ -14,7 +14,7 @@ import java.lang.foreign.MemorySegment;
  * @param readDepthAsInitiator reads and atomic operations of a queue pair that it sends
  * @param readDepthAsTarget the same that it answers
  * @param regionBytes the longest region
- * @param atomics whether it carries out atomic operations
+ * @param atomics whether it executes atomic operations
  * @param onDemandPaging whether the pages of regions need not be locked
  * @param ports how many it has
  */

@@ -18,7 +18,7 @@ interface LaneContext {
     /** Counts a failure of a request that may be posted again; gives how many there were before. */
     int countFailure(WorkRequest request);
 
-    /** Takes back the requests that a lane has not completed. The lane is fenced, so each may be carried out again. */
+    /** Takes back the requests that a lane has not completed. The lane is fenced, so each may be executed again. */
     void again(List<WorkRequest> requests);
 
     /** A lane has room again. */

@@ -413,7 +413,7 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
     private void takeEvents() {
         armed = false;
         if (VerbsCompletionQueue.takeEvents(channel, queue) < 0) {
-            // ready for ever, and nothing to take: the device is gone
+            // ready forever, and nothing to take: the device is gone
             cancel(channelWatch);
             channelWatch = null;
             failed("the completion channel has failed");

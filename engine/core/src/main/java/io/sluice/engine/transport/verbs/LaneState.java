@@ -61,7 +61,7 @@ final class LaneState {
         return phase == Phase.OPEN;
     }
 
-    /** Whether it is out of use, for now or for ever. */
+    /** Whether it is out of use, for now or forever. */
     boolean isDown() {
         Phase now = phase;
         return now == Phase.DOWN || now == Phase.CLOSED;

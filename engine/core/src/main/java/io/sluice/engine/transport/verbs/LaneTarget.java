@@ -12,11 +12,11 @@ import java.lang.foreign.MemorySegment;
 final class LaneTarget {
     /** The lane that a request came on. */
     interface Asker {
-        /** A request has been carried out; a count tells the peer. */
+        /** A request has been executed; a count tells the peer. */
         void handled();
 
         /**
-         * A request has been carried out, and the peer must know more than that.
+         * A request has been executed, and the peer must know more than that.
          *
          * @throws ProtocolException if too many answers wait
          */
@@ -94,7 +94,7 @@ final class LaneTarget {
                     ? region.compareAndSwap(offset, expected, operand)
                     : region.fetchAdd(offset, operand);
         } catch (IllegalStateException | InternalError gone) {
-            // the arena was closed, or the mapped file was cut short
+            // the arena was closed, or the mapped file was truncated
             status = CompletionStatus.REMOTE_MEMORY_FAULT;
         } finally {
             region.release();

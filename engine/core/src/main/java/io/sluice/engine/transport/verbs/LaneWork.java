@@ -101,7 +101,7 @@ final class LaneWork {
                 .word(offset));
     }
 
-    /** Sends a request that the peer's engine carries out. */
+    /** Sends a request that the peer's engine executes. */
     private void ask(WorkRequest request) {
         int type = switch (request.operation()) {
             case SIGNAL -> VerbsMessage.SIGNAL;
@@ -161,7 +161,7 @@ final class LaneWork {
 
     // ---- when the lane breaks ----
 
-    /** Posts the entries of a broken send queue again, without those that must not be carried out twice. */
+    /** Posts the entries of a broken send queue again, without those that must not be executed twice. */
     void takeUnfinished(List<WorkRequest> again) {
         while (!places.isEmpty()) {
             Object unfinished = places.removeFirst();

@@ -1,15 +1,15 @@
 package io.sluice.engine.transport.verbs;
 
 /**
- * The replies that a lane owes the peer: a running count of the requests carried out, and the part of it that the peer
- * has received. The count never passes a request whose own answer still waits to be sent.
+ * The replies that a lane owes the peer: a running count of the requests executed, and the part of it that the peer has
+ * received. The count never passes a request whose own answer still waits to be sent.
  */
 final class PendingReplies {
     private final AnswerNumbers waiting = new AnswerNumbers();
     private long handled;
     private long told;
 
-    /** A request has been carried out; gives its number, 1 for the first. */
+    /** A request has been executed; gives its number, 1 for the first. */
     long handled() {
         return ++handled;
     }

@@ -11,7 +11,7 @@ final class VerbsControlMessage {
     static final byte READY = 2;
     /** A region that was attached is closed. */
     static final byte ENDED = 3;
-    /** Says whether the region to which an adapter refused access is still attached. */
+    /** Returns whether the region to which an adapter refused access is still attached. */
     static final byte REFUSED = 4;
 
     private VerbsControlMessage() {}

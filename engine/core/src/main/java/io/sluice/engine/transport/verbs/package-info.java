@@ -3,9 +3,10 @@
  * reliable connected queue pair. Reads, writes and the atomic operations of the adapter's domain need no code at the
  * target; signals, the atomic operations of the target's processors and notifications are messages (SEND, or WRITE with
  * an immediate), which the target's engine answers. When a lane breaks, both sides fence it over the control channel,
- * and report to each other which messages have arrived, so that each is carried out exactly once.
+ * and report to each other which messages have arrived, so that each is executed exactly once.
  *
- * <p>What follows the InfiniBand Architecture Specification (volume 1, release 1.4: chapters 9 and 10) says so by its section.
+ * <p>What follows the InfiniBand Architecture Specification (volume 1, release 1.4: chapters 9 and 10) says so by its
+ * section.
  */
 @NullMarked
 package io.sluice.engine.transport.verbs;
