@@ -1,9 +1,9 @@
 package io.sluice.engine.flow;
 
 /**
- * Asks for the end of a run of a transfer.
+ * A request to cancel a run of a transfer.
  *
- * @param transfer which
- * @param run which of its runs
+ * @param transfer the transfer
+ * @param run the number of the run
  */
 record CancelRequest(FlowTransfer transfer, int run) implements FlowTask {}

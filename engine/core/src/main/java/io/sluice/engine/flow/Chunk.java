@@ -7,7 +7,7 @@ import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
 import org.jspecify.annotations.Nullable;
 
-/** A piece of an element that is posted, with its byte credits and its lease. Pooled by its flow. */
+/** A piece of an element for posting, with its byte credits and lease. Pooled by its flow. */
 @SuppressWarnings("ReferenceEquality") // memory is told by identity
 final class Chunk extends WorkRequest {
     private @Nullable ElementOperation owner;
@@ -31,7 +31,7 @@ final class Chunk extends WorkRequest {
         describe(what, leased.memory(), leased.registration(transport), localOffset, bytes, key, remoteOffset);
     }
 
-    /** As {@link #prepare}, without local memory. */
+    /** Prepares the chunk as {@link #prepare} does, without local memory. */
     void prepareWord(
             ElementOperation element,
             Opcode what,
@@ -88,7 +88,7 @@ final class Chunk extends WorkRequest {
             element.posted(at);
         }
         if (completesInto() != null && element.transfer().completionOnDevice() == null) {
-            // another part of the run has failed since this one was cut: the host completes the event
+            // another part of the run has failed since this chunk was made: the host completes the event
             completeInto(null, false);
         }
     }

@@ -1,6 +1,6 @@
 package io.sluice.engine.flow;
 
-/** How large the pieces are that an element is posted in. */
+/** Chooses the chunk size of elements. */
 final class Chunker {
     private static final int PIECES = 16;
     private static final int WINDOW_SHARE = 8;
@@ -9,10 +9,10 @@ final class Chunker {
     private final long preferred;
 
     /**
-     * Prepares for one connection.
+     * Creates the chunker of a connection.
      *
      * @param windowBytes the connection's byte limit, or the engine's if that is less
-     * @param largestMessage the transport's
+     * @param largestMessage the transport's largest message
      * @param preferred the transport's preferred chunk
      */
     Chunker(long windowBytes, long largestMessage, long preferred) {
@@ -21,8 +21,8 @@ final class Chunker {
     }
 
     /**
-     * The chunk for an element: large ones in sixteen pieces, so that lanes share them, none so small that its overhead
-     * shows, none so large that a few of them fill the window.
+     * Returns the chunk size for an element: large elements in sixteen pieces, so that lanes share them, but no chunk
+     * so small that its overhead matters or so large that a few fill the window.
      *
      * @param bytes the element's length
      * @return min(max(preferred, bytes / 16), window / 8, largest message)

@@ -3,13 +3,13 @@ package io.sluice.engine.flow;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What a connection counts into.
+ * The counters that a connection updates.
  *
- * @param transport those of its transport on its poller
- * @param peer those of its peer on its poller
- * @param callerThread what callers execute themselves, of its peer and transport
- * @param refused what was submitted after the connection's end, of its transport
- * @param overflows submissions that the engine has refused because too many transfers were pending
+ * @param transport the counters of its transport on its poller
+ * @param peer the counters of its peer on its poller
+ * @param callerThread the counters of transfers that callers execute themselves, of its peer and transport
+ * @param refused the counters of submissions after the connection's end, of its transport
+ * @param overflows counts submissions that the engine refused because too many transfers were pending
  */
 public record ConnectionCounters(
         FlowCounters transport,
@@ -18,9 +18,9 @@ public record ConnectionCounters(
         RefusedSubmissions refused,
         LongAdder overflows) {
     /**
-     * Of a connection that shares them with no other.
+     * Returns the counters of a connection that shares them with no other.
      *
-     * @return all zero
+     * @return counters, all zero
      */
     public static ConnectionCounters alone() {
         return new ConnectionCounters(

@@ -11,24 +11,24 @@ import org.jspecify.annotations.Nullable;
 /**
  * Why a connection ended, and the errors that follow from it for transfers.
  *
- * @param kind who ended it
- * @param reason in words
- * @param cause what was caught, or {@code null}
+ * @param kind which side ended it
+ * @param reason the reason in words
+ * @param cause the exception, or {@code null}
  */
 public record ConnectionEnd(
         Kind kind, String reason, @Nullable Throwable cause) {
-    /** Who ended it. */
+    /** Which side ended the connection. */
     public enum Kind {
         /** This side closed it. */
         CLOSED_HERE,
         /** The peer closed the connection. */
         CLOSED_BY_PEER,
-        /** The peer is lost. */
+        /** The peer was lost. */
         LOST
     }
 
     /**
-     * For what no part of has reached the peer, and for reads.
+     * Returns the error of operations of which no part reached the peer, and of reads.
      *
      * @return a new exception
      */
@@ -39,7 +39,7 @@ public record ConnectionEnd(
     }
 
     /**
-     * For a connect whose connection has not opened.
+     * Returns the error of a connect whose connection did not open.
      *
      * @return an exception
      */
@@ -47,12 +47,12 @@ public record ConnectionEnd(
         if (kind == Kind.CLOSED_HERE) {
             return error();
         }
-        // it may be tried again, which other failures do not say
+        // this error says that the connect may be tried again
         return cause instanceof LimitExceededException limit ? limit : new ConnectFailedException(reason, cause);
     }
 
     /**
-     * For a notification that was sent.
+     * Returns the error of a notification that was sent.
      *
      * @return a new exception
      */
@@ -64,7 +64,7 @@ public record ConnectionEnd(
     }
 
     /**
-     * For a write of which parts may have reached the peer.
+     * Returns the error of a write of which parts may have reached the peer.
      *
      * @return a new exception
      */

@@ -28,9 +28,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The way of a connection's transfers: mailbox, window, chunks, endpoint, completion, terminal signal. Threads hand transfers
- * over through the mailbox; all the rest happens on the connection's poller, so that no state needs a lock and a callback
- * that starts another transfer never deepens the stack.
+ * The flow of a connection's transfers: mailbox, window, chunks, endpoint, completion, terminal signal. Threads hand
+ * transfers over through the mailbox. Everything else happens on the connection's poller, so state needs no lock, and a
+ * callback that starts another transfer never deepens the stack.
  */
 public final class ConnectionFlow extends OwningFlow {
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionFlow.class);
@@ -38,13 +38,13 @@ public final class ConnectionFlow extends OwningFlow {
 
     private final Connection connection;
     private final EventLoop loop;
-    // by path; null where the endpoint orders after nothing
+    // by path; null if the endpoint has no {@code StreamOrder}
     private final @Nullable StreamOrder[] streamOrders;
     private final int maxPending;
 
     // any thread
     private final FlowMailbox mailbox;
-    // what is submitted meets this: the end, or that it is near
+    // what submissions check: the end of the connection, or that it is near
     private volatile @Nullable ConnectionEnd refusal;
     private final @Nullable InlineTransfers callerThread;
     private final FlowFigures figures;
@@ -61,14 +61,14 @@ public final class ConnectionFlow extends OwningFlow {
     /**
      * Creates the flow of an established connection.
      *
-     * @param connection whose
-     * @param loop the connection's
-     * @param options the engine's
-     * @param engineWindow the engine's
-     * @param paths where to post, by the {@linkplain io.sluice.engine.transport.RemoteKey#path() paths} of the remote
-     *     keys; the most preferred first
-     * @param notificationSender where to send
-     * @param notificationCredits what the peer granted to begin with
+     * @param connection the connection
+     * @param loop the connection's loop
+     * @param options the engine's options
+     * @param engineWindow the engine's window
+     * @param paths the paths to post to, by the {@linkplain io.sluice.engine.transport.RemoteKey#path() paths} of the
+     *     remote keys; the most preferred first
+     * @param notificationSender sends notifications
+     * @param notificationCredits the credits that the peer granted initially
      */
     public ConnectionFlow(
             Connection connection,
@@ -101,7 +101,7 @@ public final class ConnectionFlow extends OwningFlow {
     }
 
     /**
-     * Whose flow it is.
+     * Returns the connection of this flow.
      *
      * @return the connection
      */
@@ -110,13 +110,13 @@ public final class ConnectionFlow extends OwningFlow {
         return connection;
     }
 
-    /** How large the chunks are; any thread. */
+    /** Returns the chunker of a path and kind of memory. Called by any thread. */
     Chunker chunker(int path, MemoryKind kind) {
         return queue.chunker(path, kind);
     }
 
     /**
-     * The credits.
+     * Returns the window.
      *
      * @return live figures, for any thread
      */
@@ -125,17 +125,17 @@ public final class ConnectionFlow extends OwningFlow {
     }
 
     /**
-     * The connection opens: from now on it counts into what its peer has. Before anything is submitted.
+     * Called when the connection opens, before any submission: from now on it also updates its peer's counters.
      *
-     * @param peer of the peer, on this flow's poller
-     * @param callerThread of the peer, on the transport of each path
+     * @param peer the peer's counters on this flow's poller
+     * @param callerThread the peer's counters on the transport of each path
      */
     public void countInto(PeerTally peer, List<InlineCounters> callerThread) {
         figures.countInto(peer, callerThread);
     }
 
     /**
-     * How many notifications the peer will take now.
+     * Returns how many notifications the peer accepts now.
      *
      * @return the count, for any thread
      */
@@ -144,7 +144,7 @@ public final class ConnectionFlow extends OwningFlow {
     }
 
     /**
-     * Notifications that wait for credits, or for what they come after.
+     * Returns how many notifications wait for credits or for earlier operations.
      *
      * @return the count, for any thread
      */
@@ -153,7 +153,7 @@ public final class ConnectionFlow extends OwningFlow {
     }
 
     /**
-     * Transfers that have not ended.
+     * Returns how many transfers have not ended.
      *
      * @return the count, for any thread
      */
@@ -166,7 +166,7 @@ public final class ConnectionFlow extends OwningFlow {
     /**
      * Submits a notification.
      *
-     * @param payload not changed any more
+     * @param payload must not change any more
      * @param options deadline, priority and events
      * @param callback the terminal signal
      * @return the handle
@@ -181,7 +181,8 @@ public final class ConnectionFlow extends OwningFlow {
     }
 
     /**
-     * When nothing that has ended until now has anything posted; cancels that were asked for until now count as ended.
+     * Waits until no transfer that has ended so far has anything posted; transfers with a cancel request so far count
+     * as ended.
      *
      * @return completes on the loop's thread
      */
@@ -190,7 +191,7 @@ public final class ConnectionFlow extends OwningFlow {
     }
 
     /**
-     * When the sources of what was submitted until now can be reused.
+     * Waits until the sources of all transfers submitted so far can be reused.
      *
      * @return completes on the loop's thread
      */
@@ -199,9 +200,9 @@ public final class ConnectionFlow extends OwningFlow {
     }
 
     /**
-     * When what was written until now is visible at the target.
+     * Waits until everything written so far is visible at the target.
      *
-     * @return completes on the loop's thread; fails if the connection ends before
+     * @return completes on the loop's thread; fails if the connection ends first
      */
     public CompletableFuture<Void> quiet() {
         return ask(MailboxBarrier.Subject.QUIET);
@@ -229,8 +230,8 @@ public final class ConnectionFlow extends OwningFlow {
             throw new TooManyPendingException(maxPending + " transfers are pending on this connection, the most that"
                     + " maxPending allows; wait for some to end, or raise it");
         }
-        // the thread that begins to refuse looks for pending transfers afterwards: either it finds this one, or this
-        // one is refused here
+        // the thread that begins to refuse looks for pending transfers afterwards, so it finds this one or this one is
+        // refused here
         ConnectionEnd meanwhile = refusal;
         if (meanwhile != null) {
             mailbox.removePending();
@@ -278,16 +279,16 @@ public final class ConnectionFlow extends OwningFlow {
         queue.pump();
     }
 
-    /** True if some were left, so that one busy connection does not hold up the poller. */
+    /** Returns true if some were left, so that one busy connection does not delay the poller. */
     private boolean drainMailbox() {
         for (int i = 0; i < MAX_HANDED_OVER_A_RUN; i++) {
             FlowTask mail = mailbox.poll();
             if (mail == null) {
-                // an offer under way has its place but is not visible yet, and its thread may have seen this run
-                // still scheduled: only the indices tell that the mailbox is empty
+                // a concurrent offer has its slot but is not visible yet, and its thread may have seen this run still
+                // scheduled: only the indices show that the mailbox is empty
                 return !mailbox.isEmpty();
             }
-            // the most frequent first; a switch over patterns costs more
+            // the most frequent type first; a switch over patterns costs more
             if (mail instanceof FlowTransfer transfer) {
                 admit(transfer);
             } else if (mail instanceof CancelRequest cancel) {
@@ -302,7 +303,7 @@ public final class ConnectionFlow extends OwningFlow {
     }
 
     private void cancel(CancelRequest request) {
-        // a request may overtake the submission of its run, which then finds it
+        // a request may overtake the submission of its run, which finds it later
         if (request.transfer().isAdmitted(request.run())) {
             endCancelled(request.transfer());
         }
@@ -353,7 +354,7 @@ public final class ConnectionFlow extends OwningFlow {
         }
     }
 
-    /** A start event has happened. It may do so before its transfer is admitted, and is looked at then. */
+    /** Called when a start event has happened. That may be before its transfer is admitted, which checks it then. */
     private void start(StartWait wait) {
         if (!(wait.transfer() instanceof DataTransfer data)
                 || !wait.equals(data.startWait())
@@ -402,10 +403,10 @@ public final class ConnectionFlow extends OwningFlow {
     }
 
     /**
-     * A work request has ended.
+     * Called when a work request has ended.
      *
-     * @param request posted by this flow
-     * @param status how
+     * @param request a request that this flow posted
+     * @param status how it ended
      */
     public void completed(WorkRequest request, CompletionStatus status) {
         figures.countCompletion(request.remote().path());
@@ -413,7 +414,7 @@ public final class ConnectionFlow extends OwningFlow {
         pumpLater();
     }
 
-    /** Several completions in one duty cycle are followed by one pump. */
+    /** Pumps once after all completions of a duty cycle. */
     private void pumpLater() {
         if (queue.hasWaiting()) {
             mailbox.schedule();
@@ -453,20 +454,20 @@ public final class ConnectionFlow extends OwningFlow {
     }
 
     /**
-     * Whether a transfer that has ended long ago still has something posted.
+     * Whether a transfer that ended long ago still has requests posted.
      *
      * @param now the loop's time
-     * @param timeoutNanos how long is too long
-     * @return true if the endpoint has to be closed to end it
+     * @param timeoutNanos the time after which it is overdue
+     * @return true if the endpoint must be closed to end them
      */
     public boolean isQuiescenceOverdue(long now, long timeoutNanos) {
         return quiescence.isOverdue(now, timeoutNanos);
     }
 
     /**
-     * Whether something posted here holds a lease.
+     * Whether a posted chunk holds a lease on a region.
      *
-     * @param memory on what
+     * @param memory the region
      * @return true if a chunk has not ended
      */
     public boolean isPostedOn(LeasedMemory memory) {
@@ -476,10 +477,10 @@ public final class ConnectionFlow extends OwningFlow {
     // ---- notifications ----
 
     /**
-     * The peer consumed some.
+     * Called when the peer has consumed notifications.
      *
-     * @param count how many more it will take
-     * @return false if that is more than it granted to begin with
+     * @param count how many more it accepts
+     * @return false if that is more than it granted initially
      */
     public boolean grantNotifications(int count) {
         boolean granted = notifications.grant(count);
@@ -487,7 +488,7 @@ public final class ConnectionFlow extends OwningFlow {
         return granted;
     }
 
-    /** The control channel has room again. */
+    /** Called when the control channel has room again. */
     public void notificationsSendable() {
         notifications.sendAll();
     }
@@ -496,7 +497,7 @@ public final class ConnectionFlow extends OwningFlow {
      * Whether the peer leaves a notification unacknowledged.
      *
      * @param now the loop's time
-     * @param timeoutNanos how long is too long
+     * @param timeoutNanos the time after which it is overdue
      * @return true if the oldest has waited longer
      */
     public boolean isAcknowledgementOverdue(long now, long timeoutNanos) {
@@ -504,7 +505,7 @@ public final class ConnectionFlow extends OwningFlow {
     }
 
     /**
-     * The peer's engine holds some.
+     * Called when the peer's engine has received notifications.
      *
      * @param count how many more
      * @return false if more than were sent
@@ -516,8 +517,8 @@ public final class ConnectionFlow extends OwningFlow {
     // ---- the end ----
 
     /**
-     * Takes nothing new from here on; what was submitted goes on. What is being submitted at this moment is refused, or is
-     * among the {@link #pending()} ones when this returns.
+     * Refuses new submissions from now on; submitted transfers continue. A concurrent submission is refused, or is
+     * counted in {@link #pending()} when this returns.
      *
      * @param why the error of later submissions
      */
@@ -542,7 +543,7 @@ public final class ConnectionFlow extends OwningFlow {
         }
     }
 
-    /** After the endpoint was closed: ends what it never had. */
+    /** Ends what the endpoint never had, after it was closed. */
     public void endAll() {
         ConnectionEnd why = ends.connectionEnd();
         if (why == null) {
@@ -561,7 +562,7 @@ public final class ConnectionFlow extends OwningFlow {
         queue.leaveEngineQueues();
         endBlocked(why);
         endNotifications(why);
-        // what was never posted has ended above, and what was posted the endpoint has completed
+        // transfers never posted have ended above, and the endpoint has completed posted requests
         groups.release();
         // handed over while this ran, or never looked at yet
         while (drainMailbox()) {
@@ -570,7 +571,7 @@ public final class ConnectionFlow extends OwningFlow {
     }
 
     private void endBlocked(ConnectionEnd why) {
-        // first the signals that wait for others: once those have ended no code empties the queue that they would go to
+        // first the signals that wait for others: once those have ended nothing empties the queue that they would enter
         for (WriteGroup.Follower follower : groups.followers()) {
             if (follower instanceof SignallingTransfer signalling) {
                 endEarly(signalling, signalling.neverFinished(why));
@@ -594,7 +595,7 @@ public final class ConnectionFlow extends OwningFlow {
         }
     }
 
-    /** Ends one that keeps its place among the pending ones while it waits for its turn. */
+    /** Ends a notification that stays counted as pending while it waits. */
     private void endUnsent(NotifyTransfer notification, ConnectionEnd why) {
         endEarly(notification, why.error());
         mailbox.removePending();

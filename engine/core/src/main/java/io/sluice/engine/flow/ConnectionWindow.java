@@ -41,7 +41,7 @@ final class ConnectionWindow extends CreditedWindow {
         engine.release(operations, bytes);
     }
 
-    /** The answer to a wish for credits. */
+    /** The result of a request for credits. */
     enum Grant {
         GRANTED,
         CONNECTION_EXHAUSTED,

@@ -1,7 +1,7 @@
 package io.sluice.engine.flow;
 
-/** Waits for credits of the engine, and is told apart from others by identity. Any thread. */
+/** A waiter for credits of the engine, distinguished by identity. Called by any thread. */
 interface CreditWaiter {
-    /** Credits have come back, and this one is first in the queue. */
+    /** Called when credits were released and this waiter is first in the queue. */
     void creditsReturned();
 }

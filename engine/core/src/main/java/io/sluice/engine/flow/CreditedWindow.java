@@ -2,7 +2,7 @@ package io.sluice.engine.flow;
 
 import io.sluice.engine.InFlightWindow;
 
-/** A window over one pair of credits, which it shows. Any thread. */
+/** A window that reports one pair of credits. Thread-safe. */
 abstract class CreditedWindow implements InFlightWindow {
     final Credits credits;
 

@@ -4,8 +4,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Operations and bytes in flight, and their limits. Both counts are in one word, so that to take or give back some of both costs
- * one atomic instruction. Any thread.
+ * Operations and bytes in flight, and their limits. Both counts are in one word, so acquiring or releasing both costs
+ * one atomic instruction. Thread-safe.
  */
 final class Credits {
     /** The largest limit of bytes. */
@@ -14,7 +14,7 @@ final class Credits {
     /** The largest limit of operations. */
     static final int MOST_OPERATIONS = 1 << 21;
 
-    /** What {@link #tryTake} answers when there is not enough. */
+    /** Returned by {@link #tryTake} if there is not enough. */
     static final long REFUSED = -1;
 
     // both limits fit, and the sign bit stays free
@@ -43,7 +43,7 @@ final class Credits {
     private volatile long maxBytes;
 
     /**
-     * All free.
+     * Creates credits that are all free.
      *
      * @param operationLimit 1 to {@link #MOST_OPERATIONS}
      * @param byteLimit 1 to {@link #MOST_BYTES}
@@ -58,9 +58,9 @@ final class Credits {
     }
 
     /**
-     * Takes all of it or, if that would be more than a limit, nothing.
+     * Takes all or, if that would exceed a limit, nothing.
      *
-     * @return what is in flight then, for {@link #seen}, or {@link #REFUSED}
+     * @return the new amount in flight, for {@link #seen}, or {@link #REFUSED}
      */
     long tryTake(int operations, long bytes) {
         long current;
@@ -75,7 +75,7 @@ final class Credits {
         return next;
     }
 
-    /** So much was in flight at one time. */
+    /** Records an amount in flight for the high-water marks. */
     void seen(long inFlight) {
         if (operationsOf(inFlight) > maxOperations) {
             raiseOperations(operationsOf(inFlight));

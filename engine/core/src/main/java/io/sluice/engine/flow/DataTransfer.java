@@ -7,7 +7,7 @@ import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
 import org.jspecify.annotations.Nullable;
 
-/** A transfer that is posted as work requests: one element or many, and how far it has come. */
+/** A transfer that is posted as work requests: one element or many, and its progress. */
 abstract class DataTransfer extends FlowTransfer implements PreparedTransfer {
     // of the list of waiting transfers
     @Nullable
@@ -55,39 +55,39 @@ abstract class DataTransfer extends FlowTransfer implements PreparedTransfer {
         return true;
     }
 
-    /** What is put, added or swapped in; of an element without local memory. */
+    /** Returns the operand of an element without local memory. */
     long operand(int element) {
         return 0;
     }
 
-    /** What a compare-and-swap expects. */
+    /** Returns the expected value of a compare-and-swap. */
     long expected(int element) {
         return 0;
     }
 
-    /** What a fetching element has brought back. */
+    /** Called with the value that a fetching element returned. */
     void fetched(long word) {}
 
     /**
-     * An element has ended by itself.
+     * Called when an element has ended by itself.
      *
-     * @param postedAt when its first chunk was, if one was
-     * @return true if the transfer ends with it
+     * @param postedAt when its first chunk was posted, if one was
+     * @return true if the transfer ends as well
      */
     abstract boolean elementEnded(int element, @Nullable SluiceException error, long postedAt);
 
-    /** What the terminal signal says when every element has ended by itself. */
+    /** Returns the error of the terminal signal when every element has ended by itself. */
     abstract @Nullable SluiceException outcome();
 
-    /** How many bytes the calling thread would move if it carried the transfer out itself. */
+    /** Returns how many bytes the calling thread would move if it executed the transfer itself. */
     long callerThreadBytes() {
         return Long.MAX_VALUE;
     }
 
-    /** The calling thread has executed all elements, and tells it; the terminal signal follows. */
+    /** Called when the calling thread has executed all elements; the terminal signal follows. */
     void elementsCarriedOut() {}
 
-    /** The calling thread has moved all bytes. */
+    /** Called when the calling thread has moved all bytes. */
     void carriedOut(long nanos) {
         posted(nanos);
     }
@@ -97,7 +97,7 @@ abstract class DataTransfer extends FlowTransfer implements PreparedTransfer {
         return postedAt();
     }
 
-    /** The error of what the end of the connection leaves unfinished, with no element half posted. */
+    /** Returns the error if the connection ends with no element partly posted. */
     SluiceException neverFinished(ConnectionEnd why) {
         return why.error();
     }
@@ -149,7 +149,7 @@ abstract class DataTransfer extends FlowTransfer implements PreparedTransfer {
 
     // ---- the poller ----
 
-    /** The first chunk of an element is offered to the endpoint. */
+    /** Called when the first chunk of an element is offered to the endpoint. */
     void elementPosted(int element, long at) {
         if (element == 0) {
             posted(at);
@@ -195,14 +195,14 @@ abstract class DataTransfer extends FlowTransfer implements PreparedTransfer {
         position += bytes;
     }
 
-    /** Goes to the next element; nothing more of the current one will be posted. */
+    /** Moves to the next element; nothing more of the current one is posted. */
     void finishPosting() {
         current = null;
         position = 0;
         nextElement++;
     }
 
-    /** The transfer has ended: the element that was being posted, if there is one, is the caller's to finish. */
+    /** Called when the transfer has ended: returns the element being posted, if any, which the caller must finish. */
     @Nullable
     ElementOperation leaveElement() {
         ElementOperation left = current;
@@ -221,7 +221,7 @@ abstract class DataTransfer extends FlowTransfer implements PreparedTransfer {
 
     // ---- what follows it ----
 
-    /** It enters the open group of what changes the target's memory. */
+    /** Enters the open group of transfers that change the target's memory. */
     void enter(WriteGroups groups) {
         group = groups.enter();
     }
@@ -231,7 +231,7 @@ abstract class DataTransfer extends FlowTransfer implements PreparedTransfer {
         return group;
     }
 
-    /** The group it is in, which it leaves; or null. */
+    /** Leaves its group and returns it; null if it is in none. */
     @Nullable
     WriteGroup takeGroup() {
         WriteGroup mine = group;

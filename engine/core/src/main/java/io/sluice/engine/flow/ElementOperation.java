@@ -76,12 +76,12 @@ final class ElementOperation {
         outstanding--;
     }
 
-    /** No further chunk will be posted. */
+    /** Says that no further chunk will be posted. */
     void allPosted() {
         posted = true;
     }
 
-    /** A chunk has, or may have, taken effect at the peer. */
+    /** Says that a chunk has, or may have, taken effect at the peer. */
     void reachedPeer() {
         reachedPeer = true;
     }
@@ -90,7 +90,7 @@ final class ElementOperation {
         return reachedPeer;
     }
 
-    /** The end of the connection has cut it off. */
+    /** Says that the end of the connection has cut it off. */
     void cutOff() {
         cutOff = true;
     }

@@ -5,13 +5,13 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 /** The credits that all connections of an engine share. Any thread. */
 @SuppressWarnings("ReferenceEquality") // a waiter is its own identity
 public final class EngineWindow extends CreditedWindow {
-    // The connections that found no credit, first come, first served. Who waits for bytes holds an operation credit,
-    // which others wait for: in one queue each would wait for the other.
+    // The connections that found no credit, first come, first served. A waiter for bytes holds an operation credit for
+    // which others wait: in one queue they would wait for each other.
     private final ConcurrentLinkedQueue<CreditWaiter> waitingForOperations = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedQueue<CreditWaiter> waitingForBytes = new ConcurrentLinkedQueue<>();
 
     /**
-     * All credits free.
+     * Creates a window whose credits are all free.
      *
      * @param operationLimit the most operations, up to 2,097,152
      * @param byteLimit the most bytes, up to 1 TiB
@@ -58,7 +58,10 @@ public final class EngineWindow extends CreditedWindow {
         return first != null && first != waiter;
     }
 
-    /** Queues one. It is called when it is first and credits return; it tries once more after this, as they may just have. */
+    /**
+     * Queues a waiter. It is called when it is first and credits are released. It must try again after this call, as
+     * credits may just have been released.
+     */
     void awaitOperation(CreditWaiter waiter) {
         waitingForOperations.add(waiter);
     }
@@ -68,7 +71,7 @@ public final class EngineWindow extends CreditedWindow {
         waitingForBytes.add(waiter);
     }
 
-    /** One has got what it waited for, or does not want it any more. */
+    /** Removes a waiter that has its credits or no longer wants them. */
     void leaveOperations(CreditWaiter waiter) {
         waitingForOperations.remove(waiter);
         wakeFirst(waitingForOperations);

@@ -18,7 +18,7 @@ public enum FlowCounter {
     CONNECTIONS_LOST,
     /** Connections established to a peer that was lost before. */
     CONNECTIONS_RECONNECTED,
-    /** Heartbeat intervals in which nothing was heard of a peer. */
+    /** Heartbeat intervals without a message from the peer. */
     HEARTBEATS_MISSED,
     /** Notifications of peers. */
     NOTIFICATIONS_RECEIVED

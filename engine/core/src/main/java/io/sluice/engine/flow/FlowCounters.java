@@ -10,7 +10,7 @@ import io.sluice.engine.transport.WireCounter;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * What the connections of one transport on one poller have done. The poller alone adds, so that an add costs no atomic
+ * The counters of the connections of one transport on one poller. Only the poller adds, so an addition costs no atomic
  * instruction; any thread reads.
  */
 public final class FlowCounters {
@@ -61,7 +61,7 @@ public final class FlowCounters {
         add(WIRE_AT + counter.ordinal(), delta);
     }
 
-    /** An operation has succeeded; its duration is the sum of the two times. */
+    /** Counts a successful operation; its duration is the sum of the two times. */
     void succeeded(Operation operation, long bytes, long waitNanos, long completionNanos) {
         int at = operation.ordinal() * OPERATION_STRIDE;
         int buckets = at + BUCKETS_AT;
@@ -73,7 +73,7 @@ public final class FlowCounters {
         add(at + BYTES_AT + Outcome.SUCCESS.ordinal(), bytes);
     }
 
-    /** An operation has not succeeded. */
+    /** Counts an operation that did not succeed. */
     Outcome failed(Operation operation, SluiceException error, long bytes) {
         Outcome outcome = switch (error) {
             case TransferTimeoutException timeout -> Outcome.TIMEOUT;

@@ -39,7 +39,7 @@ final class FlowFigures {
                 paths.stream().map(path -> path.counters().callerThread()).toArray(InlineCounters[]::new);
     }
 
-    /** Counts into what the peer has from now on. Before anything is submitted. */
+    /** Also updates the peer's counters from now on. Called before any submission. */
     void countInto(PeerTally peer, List<InlineCounters> callerThread) {
         tally = peer;
         callerThreadCounters = callerThread.toArray(InlineCounters[]::new);
@@ -51,17 +51,17 @@ final class FlowFigures {
         return callerThreadCounters[path];
     }
 
-    /** A submission is refused because the connection has ended; each element of it counts. */
+    /** Counts a submission refused because the connection has ended; each of its elements counts. */
     void countRefused(int path, Operation kind, int elements, long bytes, SluiceException error) {
         refused[path].count(kind, elements, bytes, error);
     }
 
-    /** A submission is refused because too many transfers are pending. */
+    /** Counts a submission refused because too many transfers are pending. */
     void countOverflow() {
         overflows.increment();
     }
 
-    /** A caller's thread gives the signal of what it has executed. */
+    /** Counts a transfer that a caller's thread has executed and signals. */
     void countCarriedOut(
             int path, Operation kind, int elements, long bytes, long nanos, InlineClock clock, boolean cancelled) {
         InlineCounters counted = callerThreadCounters[path];
@@ -88,7 +88,7 @@ final class FlowFigures {
     }
 
     /**
-     * An operation has ended by itself.
+     * Counts an operation that ended by itself.
      *
      * @param path over which
      * @param readyAt since when it could have gone
@@ -106,7 +106,7 @@ final class FlowFigures {
         tally.succeeded(bytes, waited + completed);
     }
 
-    /** An operation has not succeeded. */
+    /** Counts an operation that did not succeed. */
     void countFailed(int path, Operation kind, SluiceException error, long bytes) {
         if (counters[path].failed(kind, error, bytes) != EngineMetrics.Outcome.CANCELLED) {
             tally.failed();

@@ -7,8 +7,8 @@ import org.jctools.queues.atomic.MpscUnboundedAtomicArrayQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The mailbox of a flow: what other threads hand over to the poller, the poller's next look at it, and how many of the
- * transfers that were submitted have not ended. Any thread, unless said otherwise.
+ * The mailbox of a flow: the tasks that other threads hand over to the poller, the schedule of the poller's next run,
+ * and the number of pending transfers. Thread-safe unless a method says otherwise.
  */
 final class FlowMailbox implements CreditWaiter {
     private final EventLoop loop;
@@ -22,7 +22,7 @@ final class FlowMailbox implements CreditWaiter {
      * Empty.
      *
      * @param loop runs the task
-     * @param run the flow's task: calls {@link #beginRun} and takes what is there
+     * @param run the flow's task: calls {@link #beginRun} and takes all tasks
      * @param maxPending the most transfers that have not ended
      */
     FlowMailbox(EventLoop loop, Runnable run, int maxPending) {
@@ -36,7 +36,7 @@ final class FlowMailbox implements CreditWaiter {
         schedule();
     }
 
-    /** Lets the poller run the flow's task soon. */
+    /** Makes the poller run the flow's task soon. */
     void schedule() {
         if (!scheduled.get() && scheduled.compareAndSet(false, true)) {
             loop.execute(run);
@@ -48,7 +48,9 @@ final class FlowMailbox implements CreditWaiter {
         schedule();
     }
 
-    /** A caller's thread has given credits of the connection back, which transfers that came meanwhile may lack. */
+    /**
+     * Called when a caller's thread has released credits of the connection that transfers submitted meanwhile may need.
+     */
     void connectionCreditsReturned() {
         if (pending.get() != 0) {
             schedule();
@@ -61,7 +63,7 @@ final class FlowMailbox implements CreditWaiter {
         return pending.get();
     }
 
-    /** Counts one more transfer; false, and counts none, if there are as many as may be. */
+    /** Counts one more transfer; returns false, and counts none, if the limit is reached. */
     boolean addPending() {
         if (pending.incrementAndGet() > maxPending) {
             pending.decrementAndGet();
@@ -70,19 +72,19 @@ final class FlowMailbox implements CreditWaiter {
         return true;
     }
 
-    /** One has ended, or was not submitted after all. */
+    /** Counts one transfer less, which has ended or was not submitted after all. */
     void removePending() {
         pending.decrementAndGet();
     }
 
     // ---- the poller ----
 
-    /** The task runs: what is handed over from here on schedules it again. */
+    /** Called at the start of the task: tasks handed over from now on schedule it again. */
     void beginRun() {
         scheduled.set(false);
     }
 
-    /** The next that is visible, or null. */
+    /** Returns the next visible task, or null. */
     @Nullable
     FlowTask poll() {
         return mails.relaxedPoll();

@@ -6,15 +6,15 @@ import io.sluice.engine.transport.InlineOperations;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A path of a connection, as its flow posts to it.
+ * A path of a connection to which its flow posts.
  *
- * @param transport its transport's place among the engine's
- * @param capabilities its transport's
- * @param endpoint where to post
- * @param counters what is counted of it; the peer's and the overflows are the same for all paths of a connection
+ * @param transport its transport's position among the engine's transports
+ * @param capabilities its transport's capabilities
+ * @param endpoint the endpoint to post to
+ * @param counters its counters; those of the peer and of overflows are the same for all paths of a connection
  */
 public record FlowPath(int transport, Capabilities capabilities, Endpoint endpoint, ConnectionCounters counters) {
-    /** What carries small work out at once; null if nothing does. */
+    /** Returns the endpoint's inline operations; null if it has none. */
     @Nullable
     InlineOperations inline() {
         return endpoint instanceof InlineOperations inline ? inline : null;

@@ -1,4 +1,4 @@
 package io.sluice.engine.flow;
 
-/** What other threads put into a flow's mailbox. A run of a transfer is there once: to be submitted. */
+/** A task in a flow's mailbox. A run of a transfer enters it once, to be submitted. */
 interface FlowTask {}

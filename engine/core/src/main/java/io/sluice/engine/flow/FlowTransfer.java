@@ -19,15 +19,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A transfer of a flow. Other threads may only start it and ask for its end; the poller alone moves it from there on, so that
- * its one terminal signal needs no lock.
+ * A transfer of a flow. Other threads may only start and cancel it; only the poller changes it afterwards, so its
+ * terminal signal needs no lock.
  */
 @SuppressWarnings("ReferenceEquality") // NOT_ASKED is a mark, told by identity
 abstract class FlowTransfer extends TransferState implements Transfer, FlowTask {
     private static final Logger LOG = LoggerFactory.getLogger(FlowTransfer.class);
     private static final VarHandle QUIESCENCE;
     private static final long NOT_POSTED = Long.MIN_VALUE;
-    // stands for a run whose quiescence has not been asked for
+    // marks a run whose quiescence was not requested
     private static final CompletableFuture<Void> NOT_ASKED = new CompletableFuture<>();
 
     static {
@@ -50,7 +50,7 @@ abstract class FlowTransfer extends TransferState implements Transfer, FlowTask 
     private boolean completesOnDevice;
     private int admittedRun = NO_RUN;
 
-    // null while it is quiet, as it is at first: to write a new transfer's would be a fence for nothing
+    // null while it is quiet, as initially: writing it for a new transfer would be a useless fence
     @SuppressWarnings("UnusedVariable") // through its handle
     private volatile @Nullable CompletableFuture<Void> quiescence;
 
@@ -61,13 +61,13 @@ abstract class FlowTransfer extends TransferState implements Transfer, FlowTask 
 
     abstract EngineMetrics.Operation kind();
 
-    /** The path that it counts for as a whole: its first element's. */
+    /** Returns the path for which the whole counts: that of its first element. */
     abstract int path();
 
-    /** How much it is to move. */
+    /** Returns how many bytes it should move. */
     abstract long totalBytes();
 
-    /** As how many operations it counts. */
+    /** Returns the number of operations that it counts as. */
     int operations() {
         return 1;
     }
@@ -127,13 +127,13 @@ abstract class FlowTransfer extends TransferState implements Transfer, FlowTask 
         return submittedAt;
     }
 
-    /** Since when it could have gone: its submission, or the event that it starts after, once that has happened. */
+    /** Returns since when it could be posted: its submission, or the event that it starts after. */
     long readyAt() {
         StartWait wait = startWait;
         return wait != null && wait.hasHappened() ? wait.happenedAt() : submittedAt;
     }
 
-    /** The first of it is offered to the endpoint; it may be offered again, if it was not taken. */
+    /** Called when its first chunk is offered to the endpoint; it may be offered again, if it was not accepted. */
     void posted(long at) {
         postedAt = at;
     }
@@ -142,7 +142,7 @@ abstract class FlowTransfer extends TransferState implements Transfer, FlowTask 
         return postedAt;
     }
 
-    /** How long it waited until it was posted, or its end if it never was. */
+    /** Returns how long it waited until it was posted, or until its end if it never was. */
     long waitedNanos(long endedAt) {
         return Math.max(0, (postedAt == NOT_POSTED ? endedAt : postedAt) - readyAt());
     }
@@ -205,7 +205,7 @@ abstract class FlowTransfer extends TransferState implements Transfer, FlowTask 
         return completesOnDevice && options.completeInto() instanceof StreamCompletion event ? event : null;
     }
 
-    /** A part of the run has failed: no device reports its success any more. */
+    /** Called when a part of the run has failed: no device reports its success any more. */
     void completeOnHost() {
         completesOnDevice = false;
     }
@@ -221,7 +221,7 @@ abstract class FlowTransfer extends TransferState implements Transfer, FlowTask 
         return startWait;
     }
 
-    /** The run ends: an event that never happens must not keep the transfer alive. */
+    /** Called when the run ends: an event that never happens must not keep the transfer alive. */
     void dropStartWait() {
         StartWait wait = startWait;
         if (wait != null) {
@@ -230,7 +230,7 @@ abstract class FlowTransfer extends TransferState implements Transfer, FlowTask 
         }
     }
 
-    /** The run enters the flow; what was asked of it before is looked at now. */
+    /** Called when the run enters the flow; handles earlier requests. */
     int admit() {
         admittedRun = run();
         return admittedRun;
@@ -282,7 +282,7 @@ abstract class FlowTransfer extends TransferState implements Transfer, FlowTask 
         }
     }
 
-    /** Marks the run quiet; gives what waited for that. */
+    /** Marks the run quiet and returns the future that waited for that. */
     @Nullable
     CompletableFuture<Void> takeQuiescence() {
         @SuppressWarnings("unchecked")

@@ -4,16 +4,15 @@ import io.sluice.engine.EngineMetrics.Operation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Times what one thread executes itself. To look at the clock twice costs as much as a small copy: so of the small ones
- * it times every 16th to each peer and in each direction, and takes the others to have lasted as long as the last that
- * it timed.
+ * Times the transfers that a thread executes itself. Reading the clock twice costs as much as a small copy, so it times
+ * only every 16th small transfer to each peer in each direction, and counts the others with the last measured time.
  */
 @SuppressWarnings("ReferenceEquality") // counters are their own identity
 final class InlineClock {
-    /** What moves more is always timed. */
+    /** Larger transfers are always timed. */
     static final long SMALL_BYTES = 64 * 1024;
 
-    /** How many small ones there are to one that is timed. */
+    /** One of this many small transfers is timed. */
     static final int SMALL_ONES = 16;
 
     // a power of two; of counters that share a place, one has it at a time

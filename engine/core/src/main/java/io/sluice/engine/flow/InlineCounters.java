@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What callers have executed in their own threads, over the connections of one transport to one peer. They wait for
- * nothing, so the duration is all of their times. Any thread.
+ * The transfers that callers have executed in their own threads, over the connections of one transport to one peer.
+ * They wait for nothing, so the duration is their whole time. Thread-safe.
  */
 public final class InlineCounters {
     private static final AtomicInteger PLACES = new AtomicInteger();
