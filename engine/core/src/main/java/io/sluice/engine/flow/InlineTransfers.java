@@ -7,8 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Small transfers that the calling thread executes itself, where the transport can and nothing waits before them: they
- * spare the way to the poller and back. Credits and leases are held meanwhile as for any other. Any thread.
+ * Small transfers that the calling thread executes itself, if the transport can and nothing waits before them: this
+ * saves the way to the poller and back. Credits and leases are held as for any other transfer. Thread-safe.
  */
 final class InlineTransfers {
     private final FlowFigures figures;
@@ -30,10 +30,10 @@ final class InlineTransfers {
     }
 
     /**
-     * Carries a transfer out that the calling thread holds, and gives its terminal signal, at the latest when the signal that
-     * this thread is giving now has been given.
+     * Executes a transfer that the calling thread holds, and signals its end, at the latest after the signal that this
+     * thread is delivering now.
      *
-     * @return false if it has to be posted instead, and is as it was
+     * @return false if nothing was done and it must be posted instead
      */
     boolean execute(DataTransfer transfer) {
         int path = transfer.path();
@@ -60,7 +60,7 @@ final class InlineTransfers {
         return true;
     }
 
-    /** The elements follow one another, so there is one in flight at a time. */
+    /** The elements are copied one after another, so one is in flight at a time. */
     private boolean copyAll(DataTransfer transfer) {
         long bytes = transfer.callerThreadBytes();
         ConnectionWindow.Grant grant = window.tryAcquire(mailbox, 1, bytes);

@@ -3,7 +3,10 @@ package io.sluice.engine.flow;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Answers the inquiries of a flow, each once what was handed over before it has come so far. On the poller's thread. */
+/**
+ * Answers the inquiries of a flow, each once the transfers handed over before it have progressed that far. On the
+ * poller's thread.
+ */
 final class Inquiries {
     private final Visibility visibility;
     private final WriteGroups groups;
@@ -38,7 +41,7 @@ final class Inquiries {
         }
     }
 
-    /** What was written before an inquiry has completed; it may still have to be made visible. */
+    /** Called when the writes before an inquiry have completed; they may still have to be made visible. */
     void writesDone(MailboxBarrier quiet) {
         if (ends.connectionEnd() != null) {
             return;
@@ -50,7 +53,7 @@ final class Inquiries {
         });
     }
 
-    /** The connection has ended: what was to become visible may never be. */
+    /** Called when the connection has ended: pending writes may never become visible. */
     void connectionEnded(ConnectionEnd why) {
         // before the end of what it waits for lets it go
         for (WriteGroup.Follower follower : groups.followers()) {

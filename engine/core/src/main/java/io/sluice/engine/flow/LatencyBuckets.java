@@ -8,7 +8,7 @@ final class LatencyBuckets {
     // and a last one, which nothing exceeds
     private static final long[] BOUNDS = bounds();
 
-    /** How many there are: one for each bound, and one for what is longer. */
+    /** The number of buckets: one for each bound, and one for longer times. */
     static final int COUNT = BOUNDS.length;
 
     // by the number of leading zeros: how many bounds the least such time exceeds
@@ -36,8 +36,8 @@ final class LatencyBuckets {
     }
 
     /**
-     * The bucket. Each bound is at least twice the one before, so among the times with as many leading zeros there is one bound
-     * at most, and one comparison tells.
+     * Returns the bucket of a time. Each bound is at least twice the previous one, so the times with the same number of
+     * leading zeros have at most one bound, and one comparison suffices.
      *
      * @param nanos less than 0 counts as 0
      * @return from 0 to {@link #COUNT} − 1

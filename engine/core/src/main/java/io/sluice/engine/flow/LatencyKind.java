@@ -1,6 +1,6 @@
 package io.sluice.engine.flow;
 
-/** The times that are kept of each operation that succeeds. */
+/** The times recorded for each successful operation. */
 public enum LatencyKind {
     /** From its submission to its end. */
     DURATION,

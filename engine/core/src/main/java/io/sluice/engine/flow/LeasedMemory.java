@@ -4,7 +4,7 @@ import io.sluice.engine.RegionMemory;
 import io.sluice.engine.transport.RegisteredMemory;
 import org.jspecify.annotations.Nullable;
 
-/** Local memory that stays valid while a lease is held. Any thread. */
+/** Local memory that stays valid while a lease is held. Thread-safe. */
 public interface LeasedMemory {
     /**
      * Takes a lease.
@@ -17,16 +17,16 @@ public interface LeasedMemory {
     void release();
 
     /**
-     * Where the bytes lie.
+     * Returns the memory.
      *
      * @return the whole region's memory
      */
     RegionMemory memory();
 
     /**
-     * The memory's registration with a transport, for who holds a lease.
+     * Returns the memory's registration with a transport, for the holder of a lease.
      *
-     * @param transport its place among the engine's transports
+     * @param transport the transport's position among the engine's transports
      * @return {@code null} if the transport needs none
      */
     @Nullable

@@ -2,9 +2,9 @@ package io.sluice.engine.flow;
 
 import java.util.concurrent.CompletableFuture;
 
-/** A question about everything that was put into the mailbox before it. */
+/** An inquiry about all tasks that entered the mailbox before it. */
 final class MailboxBarrier extends CompletableFuture<Void> implements FlowTask, WriteGroup.Follower {
-    /** What is asked. */
+    /** The subject of an inquiry. */
     enum Subject {
         /** Can nothing that has ended touch memory any more? */
         QUIESCENCE,
@@ -35,7 +35,7 @@ final class MailboxBarrier extends CompletableFuture<Void> implements FlowTask, 
         }
     }
 
-    /** A flush needs completions alone, and quiet asks for visibility itself once it is reached. */
+    /** A flush needs only completions, and quiet requests visibility itself once it is reached. */
     @Override
     public boolean needsVisibility() {
         return false;

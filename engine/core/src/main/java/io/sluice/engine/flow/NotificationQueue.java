@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The notifications of a connection whose turn has come: those that wait for a credit of the peer or for room on the control
- * channel, and those that are sent and not acknowledged. On the poller's thread.
+ * The notifications of a connection that no longer wait for earlier operations: those that wait for a credit of the
+ * peer or for room on the control channel, and those that are sent and not acknowledged. On the poller's thread.
  */
 final class NotificationQueue {
     private final EventLoop loop;
@@ -18,7 +18,7 @@ final class NotificationQueue {
     private final int initialCredits;
     private final ArrayDeque<NotifyTransfer> sendable = new ArrayDeque<>();
     private final ArrayDeque<NotifyTransfer> unacknowledged = new ArrayDeque<>();
-    // the poller alone writes them
+    // written only by the poller
     private final AtomicInteger credits;
     private final AtomicInteger waiting = new AtomicInteger();
 
@@ -32,12 +32,12 @@ final class NotificationQueue {
         this.credits = new AtomicInteger(initialCredits);
     }
 
-    /** How many more the peer takes; for any thread. */
+    /** Returns how many more the peer accepts; for any thread. */
     int credits() {
         return credits.getOpaque();
     }
 
-    /** How many have not been sent; for any thread. */
+    /** Returns how many have not been sent; for any thread. */
     int waiting() {
         return waiting.getOpaque();
     }
@@ -46,12 +46,12 @@ final class NotificationQueue {
         figure.setOpaque(figure.getPlain() + by);
     }
 
-    /** One waits, at first perhaps for what it comes after. */
+    /** Counts a waiting notification, which may first wait for earlier operations. */
     void waits() {
         change(waiting, 1);
     }
 
-    /** One that waited was taken out. */
+    /** Counts a waiting notification less. */
     void waitsNoMore() {
         change(waiting, -1);
     }
@@ -60,7 +60,7 @@ final class NotificationQueue {
         sendable.addLast(notification);
     }
 
-    /** Sends what credits and channel allow, and takes out what has ended meanwhile. */
+    /** Sends as many as credits and channel allow, and removes those that have ended meanwhile. */
     void sendAll() {
         if (ends.connectionEnd() != null) {
             return;
@@ -91,7 +91,7 @@ final class NotificationQueue {
         sender.send(notification.takePayload(now, at));
     }
 
-    /** False if the peer grants more than it granted to begin with. */
+    /** Returns false if the peer grants more than it granted initially. */
     boolean grant(int count) {
         if (count > initialCredits - credits.getPlain() - unacknowledged.size()) {
             return false;
@@ -100,7 +100,7 @@ final class NotificationQueue {
         return true;
     }
 
-    /** The peer acknowledges the oldest; false if it acknowledges more than were sent. */
+    /** Called when the peer acknowledges the oldest ones; returns false if it acknowledges more than were sent. */
     boolean acknowledge(int count) {
         for (int i = 0; i < count; i++) {
             NotifyTransfer transfer = acknowledgeNext();
@@ -115,7 +115,7 @@ final class NotificationQueue {
         return true;
     }
 
-    /** Takes out the oldest that is not acknowledged, or null. */
+    /** Removes and returns the oldest that is not acknowledged, or null. */
     @Nullable
     NotifyTransfer acknowledgeNext() {
         return unacknowledged.pollFirst();
@@ -126,7 +126,7 @@ final class NotificationQueue {
         return oldest != null && now - oldest.sentAt() > timeoutNanos;
     }
 
-    /** After the end: the next that was never sent, or null. */
+    /** Returns, after the end, the next that was never sent, or null. */
     @Nullable
     NotifyTransfer takeUnsent() {
         return sendable.pollFirst();

@@ -6,7 +6,7 @@ import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferOptions;
 import org.jspecify.annotations.Nullable;
 
-/** A notification on its way. */
+/** A notification to the peer. */
 final class NotifyTransfer extends FlowTransfer implements WriteGroup.Follower {
     private static final byte[] GONE = {};
 
@@ -23,7 +23,7 @@ final class NotifyTransfer extends FlowTransfer implements WriteGroup.Follower {
         this.length = payload.length;
     }
 
-    /** It takes its place in the queue of notifications. */
+    /** Says that it has entered the queue of notifications. */
     void queued() {
         queued = true;
     }
@@ -39,12 +39,12 @@ final class NotifyTransfer extends FlowTransfer implements WriteGroup.Follower {
         return length;
     }
 
-    /** When it was sent. */
+    /** Returns when it was sent. */
     long sentAt() {
         return sentAt;
     }
 
-    /** What to send; from now on it only waits for the acknowledgement. */
+    /** Returns the payload to send; from now on it waits only for the acknowledgement. */
     byte[] takePayload(long now, long at) {
         byte[] taken = payload;
         payload = GONE;
@@ -55,8 +55,8 @@ final class NotifyTransfer extends FlowTransfer implements WriteGroup.Follower {
     }
 
     /**
-     * Whether it is still in the queue of notifications, and stays there though it has ended: so it goes on counting as
-     * pending, and what waits behind a slow peer stays bounded.
+     * Whether it is still in the queue of notifications and stays there although it has ended: so it still counts as
+     * pending, which bounds what waits for a slow peer.
      */
     boolean keepsItsPlace() {
         return queued;

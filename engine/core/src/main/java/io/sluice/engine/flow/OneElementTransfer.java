@@ -6,7 +6,7 @@ import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
 import org.jspecify.annotations.Nullable;
 
-/** A transfer of one element, whose end is that of the transfer. Each kind keeps the length in a field as wide as it needs. */
+/** A transfer of one element, which ends with it. Each subclass has a length field as wide as it needs. */
 abstract class OneElementTransfer extends DataTransfer {
     private final WorkRequest.Opcode operation;
     private final RemoteKey remote;

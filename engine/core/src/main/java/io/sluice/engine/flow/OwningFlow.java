@@ -5,7 +5,7 @@ import io.sluice.engine.Connection;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.StartEvent;
 
-/** The flow that a transfer belongs to, as the transfer sees it. A class, so that none of this has to be public in the flow. */
+/** The flow of a transfer, as the transfer sees it. A class, so that these methods need not be public in the flow. */
 abstract class OwningFlow {
     // ---- any thread ----
 
@@ -26,10 +26,10 @@ abstract class OwningFlow {
 
     // ---- the poller ----
 
-    /** Ends a transfer before its time; does nothing if it has ended. */
+    /** Ends a transfer early; does nothing if it has ended. */
     abstract void endEarly(FlowTransfer transfer, SluiceException error);
 
-    /** A part of a transfer that what follows waits for has ended before the rest. */
+    /** Called when a part of a transfer, for which later operations wait, has ended before the rest. */
     abstract void leave(WriteGroup group);
 
     /** The bytes of a transfer have been acknowledged on a path; what it does by another waits until they are visible to that. */

@@ -14,9 +14,9 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A read or write of many pages of one size. As many as make a chunk are one element, with one operation credit: one work request
- * with all of them where the endpoint takes that, else one for each run of pages that follow each other at the target, in as few
- * pieces here as a request may have.
+ * A read or write of many pages of one size. The pages of a chunk are one element with one operation credit: one work
+ * request if the endpoint supports page lists, else one for each run of pages that are adjacent in the remote region,
+ * in as many local pieces as a request may have.
  */
 final class PageTransfer extends DataTransfer {
     private final WorkRequest.Opcode operation;
@@ -28,20 +28,20 @@ final class PageTransfer extends DataTransfer {
     private final BitSet ended = new BitSet();
     private final BitSet failed = new BitSet();
     private final BitSet none = new BitSet(0);
-    // what the callback gets: of the run that has ended, as the next one may begin before the callback has been called
+    // passed to the callback: of the run that has ended, as the next may begin before the callback is called
     private BitSet told = none;
     private long chunkBytes;
     private int pagesAnElement;
     private int elements;
     private int unfinished;
-    // of the chunk that is about to be posted: how many pages that do not follow each other on both sides; 0 if they do
+    // of the next chunk: the number of pages, if they are not adjacent on both sides; else 0
     private int gathered;
     private @Nullable SluiceException firstError;
 
     /**
      * Creates an instance.
      *
-     * @param table filled, and used by nothing else
+     * @param table a filled table that nothing else uses
      */
     PageTransfer(
             OwningFlow flow,
@@ -115,7 +115,7 @@ final class PageTransfer extends DataTransfer {
 
     @Override
     long totalBytes() {
-        // each page is of memory that there is, but one page may be listed more often than all memory has bytes
+        // each page exists, but the same page may be listed so often that the sum exceeds all memory
         long pages = table.pages();
         return table.pageBytes() > Long.MAX_VALUE / pages ? Long.MAX_VALUE : table.pageBytes() * pages;
     }
@@ -175,7 +175,7 @@ final class PageTransfer extends DataTransfer {
 
     // ---- chunks ----
 
-    /** How many bytes the next chunk has. */
+    /** Returns the length of the next chunk. */
     long chunk(int element, long position, PathQueue path) {
         long pageBytes = table.pageBytes();
         int first = pageAt(element, position);
@@ -193,12 +193,12 @@ final class PageTransfer extends DataTransfer {
         return Math.min(pages * pageBytes - position % pageBytes, chunkBytes);
     }
 
-    /** Where a chunk begins in the local region's memory. */
+    /** Returns the start of a chunk in the local region's memory. */
     long localAt(int element, long position) {
         return table.local(pageAt(element, position)) + position % table.pageBytes();
     }
 
-    /** Where a chunk begins in the remote region. */
+    /** Returns the start of a chunk in the remote region. */
     long remoteAt(int element, long position) {
         return table.remote(pageAt(element, position)) + position % table.pageBytes();
     }
@@ -207,7 +207,7 @@ final class PageTransfer extends DataTransfer {
         return firstPage(element) + (int) (position / table.pageBytes());
     }
 
-    /** Gives the chunk its pages, if it has several that do not follow each other on both sides. */
+    /** Adds the pages to the chunk, if it has several that are not adjacent on both sides. */
     void describe(Chunk chunk, int element, long position) {
         if (gathered > 0) {
             chunk.gather(table, pageAt(element, position), gathered);

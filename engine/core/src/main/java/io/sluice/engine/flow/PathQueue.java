@@ -51,12 +51,12 @@ final class PathQueue {
         return index;
     }
 
-    /** The transport's place among the engine's. */
+    /** Returns the transport's position among the engine's transports. */
     int transport() {
         return transport;
     }
 
-    /** How large the chunks are whose local memory is of a kind. */
+    /** Returns the chunker for a kind of local memory. */
     Chunker chunker(MemoryKind kind) {
         return chunkers[kind.ordinal()];
     }
@@ -65,13 +65,13 @@ final class PathQueue {
         return canCarrySignals;
     }
 
-    /** Whether the endpoint takes pages of a region that lie anywhere in one request. */
+    /** Whether the endpoint accepts pages anywhere in a region in one request. */
     boolean takesPages(RemoteKey remote) {
         PageLists taking = lists;
         return taking != null && taking.takesPages(remote);
     }
 
-    /** In how many pieces the local memory of a request may be. */
+    /** Returns the most pieces of local memory of a request. */
     int gatherElements() {
         return gatherElements;
     }
@@ -151,12 +151,12 @@ final class PathQueue {
         }
     }
 
-    /** The next that the closed endpoint never took; only while {@link #hasOffered()}. */
+    /** Returns the next request that the closed endpoint never accepted; only while {@link #hasOffered()}. */
     WorkRequest takeOffered() {
         return batch[from++];
     }
 
-    /** Whether there is something that was not taken. */
+    /** Whether there are requests that were not accepted. */
     boolean hasOffered() {
         if (from < to) {
             return true;

@@ -2,7 +2,7 @@ package io.sluice.engine.flow;
 
 import java.util.concurrent.atomic.AtomicLongArray;
 
-/** What the connections of one poller to one peer have done. The poller alone adds; any thread reads. */
+/** The counters of one poller's connections to one peer. Only the poller adds; any thread reads. */
 public final class PeerTally {
     private static final int OPERATIONS = 0;
     private static final int ERRORS = 1;

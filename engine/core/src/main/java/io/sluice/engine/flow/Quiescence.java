@@ -32,7 +32,7 @@ final class Quiescence {
         release();
     }
 
-    /** Completes those whose wait is over. */
+    /** Completes the futures whose wait is over. */
     void release() {
         Awaited next;
         while ((next = awaited.peekFirst()) != null) {
@@ -45,7 +45,7 @@ final class Quiescence {
         }
     }
 
-    /** Whether a run that has ended for longer than this still has something posted. */
+    /** Whether a run that ended longer ago than this still has chunks posted. */
     boolean isOverdue(long now, long timeoutNanos) {
         UnquietRun oldest = oldestUnquiet();
         return oldest != null && now - oldest.since() > timeoutNanos;

@@ -7,8 +7,8 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Operations that callers submitted over one transport to connections that had ended. To a caller they have failed like those that
- * were under way then. Any thread.
+ * Operations that callers submitted over one transport to connections that had ended. For callers they failed like
+ * operations in flight at the end. Thread-safe.
  */
 public final class RefusedSubmissions {
     private final LongAdder[] operations = adders(Operation.values().length);

@@ -15,8 +15,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The send queue of a connection: the transfers that wait for their turn, the credits that they take, the chunks that they are
- * cut into, and what the endpoint has of them. On the poller's thread.
+ * The send queue of a connection: the waiting transfers, their credits, their chunks, and the requests that endpoints
+ * hold. On the poller's thread.
  */
 @SuppressWarnings("ReferenceEquality") // an operation is its own identity
 final class SendQueue {
@@ -36,7 +36,7 @@ final class SendQueue {
     private boolean awaitingBytes;
     private boolean operationsExhausted;
     private boolean bytesExhausted;
-    // paths that have left something since they were offered all the last time, a bit each
+    // paths that did not accept all requests at the last offer, a bit each
     private int stalled;
     // whether chunks wait without credits; and the one whose path may have room, so that others must not overtake it
     private boolean someBare;
@@ -87,12 +87,12 @@ final class SendQueue {
         pump();
     }
 
-    /** A transfer waits for its turn behind those of its priority. */
+    /** Appends a transfer to those of its priority. */
     void append(DataTransfer transfer) {
         waiting.append(transfer, pathOf(transfer).index());
     }
 
-    /** A transfer that could not go on before takes the place that its submission gives it. */
+    /** Inserts a transfer that was blocked, in the order of submission. */
     void insert(DataTransfer transfer) {
         waiting.insert(transfer, pathOf(transfer).index());
     }
@@ -101,7 +101,7 @@ final class SendQueue {
         waiting.remove(transfer);
     }
 
-    /** The credits of the engine are waited for no more. */
+    /** Stops waiting for credits of the engine. */
     void leaveEngineQueues() {
         leaveOperations();
         leaveBytes();
@@ -138,7 +138,7 @@ final class SendQueue {
         } finally {
             pumping = false;
         }
-        // its turn would hold the others up for nothing
+        // otherwise it would delay the others for nothing
         if (!operationsExhausted) {
             leaveOperations();
         }
@@ -161,7 +161,7 @@ final class SendQueue {
             if (addChunk(transfer, path) || (giveBack() && addChunk(transfer, path))) {
                 waiting.tookTurn();
             } else {
-                // the credit it lacks may be held by one that it has overtaken half-way
+                // a partly posted transfer that it has overtaken may hold the credit that it needs
                 DataTransfer begun = transfer.current() == null ? waiting.nextBegun(stalled) : null;
                 if (begun == null) {
                     break;
@@ -182,7 +182,7 @@ final class SendQueue {
         }
     }
 
-    /** Offers again what the endpoints left; false if none has room. */
+    /** Offers the remaining requests again; returns false if no endpoint has room. */
     private boolean postAll() {
         boolean some = false;
         stalled = 0;
@@ -247,7 +247,7 @@ final class SendQueue {
         return paths[transfer.remote(transfer.nextElement()).path()];
     }
 
-    /** Adds the next chunk of a transfer to its path's, which has room; false if a credit is lacking. */
+    /** Adds the next chunk of a transfer to its path's queue, which has room; returns false if a credit is lacking. */
     private boolean addChunk(DataTransfer transfer, PathQueue path) {
         ElementOperation operation = transfer.current();
         int element = transfer.nextElement();
@@ -354,12 +354,12 @@ final class SendQueue {
         if (grant == ConnectionWindow.Grant.ENGINE_EXHAUSTED && !awaitingOperation) {
             awaitingOperation = true;
             engineWindow.awaitOperation(waiter);
-            // one may have come back between the refusal and this
+            // one may have been released between the refusal and this
             grant = window.tryAcquireOperation(waiter);
         }
         operationsExhausted = grant == ConnectionWindow.Grant.ENGINE_EXHAUSTED;
         if (!operationsExhausted) {
-            // one credit a turn: who wants more queues again
+            // one credit at a time: a waiter for more queues again
             leaveOperations();
         }
         return grant == ConnectionWindow.Grant.GRANTED;
@@ -434,7 +434,7 @@ final class SendQueue {
         }
     }
 
-    /** An element has ended; gives its credit back, with those of its last chunk. */
+    /** Ends an element and releases its credit, with those of its last chunk. */
     private void finish(ElementOperation operation, long bytes) {
         DataTransfer transfer = operation.transfer();
         int element = operation.index();
@@ -455,7 +455,7 @@ final class SendQueue {
         ends.elementDone(transfer, element, error, postedAt);
     }
 
-    /** Nothing more of this element will be posted. */
+    /** Abandons an element, of which nothing more will be posted. */
     void abandon(ElementOperation operation) {
         operation.allPosted();
         if (operation.isDone()) {
@@ -468,7 +468,7 @@ final class SendQueue {
         return chunks.stream().anyMatch(chunk -> chunk.holds(memory));
     }
 
-    /** After the endpoints were closed: ends what they never took. */
+    /** Ends the requests that the closed endpoints never accepted. */
     void endOffered() {
         for (PathQueue path : paths) {
             while (path.hasOffered()) {
@@ -477,7 +477,10 @@ final class SendQueue {
         }
     }
 
-    /** After that: cuts off what waits half posted; gives the next that is at the start of an element, to be ended, or null. */
+    /**
+     * Afterwards cuts off partly posted transfers, and returns the next that is at the start of an element and must be
+     * ended, or null.
+     */
     @Nullable
     DataTransfer nextNotBegun() {
         DataTransfer transfer;

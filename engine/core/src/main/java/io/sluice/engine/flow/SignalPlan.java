@@ -4,7 +4,7 @@ import io.sluice.engine.SignalOrder;
 import io.sluice.engine.transport.RemoteKey;
 
 /**
- * What to do to a signal, checked.
+ * The checked update of a signal.
  *
  * @param remote the region it lies in
  * @param offset from the attached slice's start, in bytes

@@ -10,9 +10,9 @@ import io.sluice.engine.transport.WorkRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A write that carries a signal, or a signal by itself. The bytes are its first element and the signal its second, with a
- * credit of its own: so what waits to signal never holds a credit that the writes before it need. Where the write is one work
- * request and nothing has to come before the signal, that request carries the signal, and there is no second element.
+ * A write that carries a signal, or a signal by itself. The bytes are its first element and the signal its second, with
+ * its own credit, so a waiting signal never holds a credit that earlier writes need. If the write is one work request
+ * and the signal need not wait for others, that request carries the signal and there is no second element.
  */
 final class SignallingTransfer extends DataTransfer implements WriteGroup.Follower {
     private static final int BYTES_ELEMENT = 0;

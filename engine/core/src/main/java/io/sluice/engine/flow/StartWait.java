@@ -4,7 +4,7 @@ import io.sluice.engine.StartEvent;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** One run's wait for the event that it starts after. Once that has happened it goes to the mailbox. Any thread. */
+/** A run's wait for its start event. Once the event has happened it enters the mailbox. Thread-safe. */
 final class StartWait implements StartEvent.Listener, FlowTask {
     private volatile @Nullable FlowTransfer transfer;
     private final AtomicBoolean called = new AtomicBoolean();

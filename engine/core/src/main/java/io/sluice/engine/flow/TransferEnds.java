@@ -6,8 +6,8 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The ends of a flow's transfers: what the end of an element means to its transfer, the terminal signal, and what may go on
- * after it. On the poller's thread.
+ * The ends of a flow's transfers: the effect of an element's end on its transfer, the terminal signal, and the release
+ * of what waited for it. On the poller's thread.
  */
 final class TransferEnds {
     private final EventLoop loop;
@@ -30,14 +30,14 @@ final class TransferEnds {
         connectionEnd = why;
     }
 
-    /** Why the connection has ended, or null. */
+    /** Returns why the connection has ended, or null. */
     @Nullable
     ConnectionEnd connectionEnd() {
         return connectionEnd;
     }
 
     /**
-     * An element has ended: nothing of it is posted any more.
+     * Called when an element has ended and nothing of it is posted any more.
      *
      * @param transfer whose
      * @param element which
@@ -61,7 +61,7 @@ final class TransferEnds {
         }
     }
 
-    /** Ends a run that goes on: gives its terminal signal. */
+    /** Ends a running transfer: gives its terminal signal. */
     void terminate(FlowTransfer transfer, @Nullable SluiceException error) {
         if (figures.isObserved()) {
             reportIfSlow(transfer, error);
@@ -98,7 +98,9 @@ final class TransferEnds {
         }
     }
 
-    /** What comes after it need not wait for it any more. {@code groups.release()} must follow. */
+    /**
+     * Removes it from its groups, so that later operations no longer wait for it. {@code groups.release()} must follow.
+     */
     private static void leaveGroups(FlowTransfer transfer) {
         if (!(transfer instanceof DataTransfer data)) {
             return;

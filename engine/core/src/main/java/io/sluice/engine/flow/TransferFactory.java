@@ -11,24 +11,24 @@ import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
 import org.jspecify.annotations.Nullable;
 
-/** Creates the transfers of a flow, of what has been checked already. Any thread. */
+/** Creates the transfers of a flow from checked arguments. Thread-safe. */
 public final class TransferFactory {
     private final ConnectionFlow flow;
 
     /**
-     * For one flow.
+     * Creates the factory of a flow.
      *
-     * @param flow where the transfers are submitted when they are started
+     * @param flow the flow to which started transfers are submitted
      */
     public TransferFactory(ConnectionFlow flow) {
         this.flow = flow;
     }
 
     /**
-     * Starts a transfer that this factory has just made, and that no other code has: it cannot be running.
+     * Starts a transfer that this factory has just created and no other code knows, so it cannot be running.
      *
-     * @param made by this
-     * @throws io.sluice.engine.SluiceException if the connection takes none
+     * @param made a transfer of this factory
+     * @throws io.sluice.engine.SluiceException if the connection accepts no transfers
      */
     public void start(PreparedTransfer made) {
         DataTransfer transfer = (DataTransfer) made;

@@ -5,15 +5,15 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Where a transfer stands, as one word that every thread changes by compare-and-set, unless it has the transfer for itself:
- * so that a start, a cancel and the end can meet in any order without a lock, and a transfer that is started again has nothing
- * left over from its last run. Only the poller, or who carries the transfer out, ends a run.
+ * The state of a transfer in one word, which every thread changes by compare-and-set unless it has the transfer for
+ * itself. So a start, a cancel and the end may happen in any order without a lock, and a new run inherits nothing from
+ * the last. Only the poller, or the thread that executes the transfer, ends a run.
  */
 abstract class TransferState extends Deadline {
     /** Submitted; the terminal signal has not been given. */
     static final int RUNNING = 1;
 
-    /** A cancel of the run was asked for. */
+    /** A cancel of the run was requested. */
     static final int CANCELLED = 1 << 1;
 
     /** Ended, but something of it is still posted. */
@@ -22,11 +22,11 @@ abstract class TransferState extends Deadline {
     /** Some thread is changing what the next run does. */
     static final int HELD = 1 << 3;
 
-    /** What {@link #askForCancel()} answers when there is nothing to cancel; no run has this number. */
+    /** Returned by {@link #askForCancel()} when there is nothing to cancel; no run has this number. */
     static final int NO_RUN = -1;
 
     private static final int BITS = (1 << 4) - 1;
-    // the rest of the word counts the runs, so that what was meant for one run is never taken for another
+    // the rest of the word counts the runs, so that a request for one run never affects another
     private static final int ONE_RUN = BITS + 1;
     private static final VarHandle STATE;
 
@@ -42,7 +42,7 @@ abstract class TransferState extends Deadline {
 
     // ---- any thread ----
 
-    /** Takes a transfer at rest for the calling thread alone; false if it runs, or something of it is still posted. */
+    /** Holds an idle transfer for the calling thread alone; returns false if it runs, or chunks are still posted. */
     final boolean hold() {
         while (true) {
             int current = state;
@@ -60,7 +60,7 @@ abstract class TransferState extends Deadline {
         clear(HELD);
     }
 
-    /** Takes a new transfer that no other thread knows for the calling thread: nothing can be in the way. */
+    /** Holds a new transfer, which no other thread knows, for the calling thread. */
     final void holdNew() {
         STATE.set(this, state | HELD);
     }
@@ -72,7 +72,7 @@ abstract class TransferState extends Deadline {
         STATE.setRelease(this, run() + ONE_RUN | RUNNING);
     }
 
-    /** Asks for the end of the run; says which run it is that the poller must be told of, or {@link #NO_RUN}. */
+    /** Requests a cancel of the run; returns the run that the poller must be told to cancel, or {@link #NO_RUN}. */
     final int askForCancel() {
         while (true) {
             int current = state;
@@ -98,13 +98,13 @@ abstract class TransferState extends Deadline {
         return (state & CANCELLED) != 0;
     }
 
-    /** Whether this run goes on. One look: the end of a run and the start of the next may come between two. */
+    /** Whether this run is running. One read: between two reads a run may end and the next start. */
     final boolean isRunning(int run) {
         int current = state;
         return (current & RUNNING) != 0 && (current & ~BITS) == run;
     }
 
-    /** Whether this run goes on and is to be cancelled. */
+    /** Whether this run is running and to be cancelled. */
     final boolean isCancelRequested(int run) {
         int current = state;
         return (current & (RUNNING | CANCELLED)) == (RUNNING | CANCELLED) && (current & ~BITS) == run;
