@@ -6,13 +6,18 @@
 readonly BENCHMARKED=engine/core,reactive-api/reactor
 
 run_benchmarks() {
-  local log=$state/jmh-build.log module class_path=''
+  local log=$state/jmh-build.log module class_path='' program=(org.openjdk.jmh.Main -prof gc)
   if [[ ${1:-} == --help ]]; then
     printf '%s\n' 'Usage: ./sluice jmh [PATTERN] [JMH OPTION...]' \
+      '       ./sluice jmh --pages [TRANSPORT...]   lists of pages, compared with lists of elements and copies in C' \
       '  PATTERN     only the benchmarks whose name matches this regular expression' \
       '  JMH OPTION  such as -f 1 -wi 2 -i 3 (fewer forks and iterations) or -l (a list); -h lists them all' \
       'Nanoseconds and bytes allocated (gc.alloc.rate.norm) are given for each operation.'
     return
+  fi
+  if [[ ${1:-} == --pages ]]; then
+    shift
+    program=(io.sluice.engine.PageListFigures)
   fi
   take_lock
   require_tools
@@ -31,7 +36,7 @@ run_benchmarks() {
     class_path+="$root/$module/target/test-classes:$root/$module/target/classes:"
     class_path+="$(< "$root/$module/target/jmh-class-path"):"
   done
-  become_java -cp "${class_path%:}" org.openjdk.jmh.Main -prof gc "$@"
+  become_java -cp "${class_path%:}" "${program[@]}" "$@"
 }
 
 format() {
