@@ -35,7 +35,9 @@ class SourceLengthTest {
                 tooLong.add(ROOT.relativize(source) + " has " + lines + " lines");
             }
         }
-        assertThat(tooLong).as("files of more than %d lines: split them by concern", MOST_LINES).isEmpty();
+        assertThat(tooLong)
+                .as("files of more than %d lines: split them by concern", MOST_LINES)
+                .isEmpty();
     }
 
     private static List<Path> sources() throws IOException {

@@ -13,10 +13,17 @@ import org.jspecify.annotations.Nullable;
 final class EngineSettings implements Cloneable {
     static final int MIN_WINDOW_BYTES = 64 * 1024;
 
-    @Nullable String name;
-    @Nullable String listenHost = "127.0.0.1";
+    @Nullable
+    String name;
+
+    @Nullable
+    String listenHost = "127.0.0.1";
+
     int listenPort;
-    @Nullable String advertisedHost;
+
+    @Nullable
+    String advertisedHost;
+
     int advertisedPort;
     List<String> transports = List.of();
     int pollers = 1;
@@ -45,9 +52,16 @@ final class EngineSettings implements Cloneable {
     Duration priorityAging = Duration.ofMillis(100);
     Integrity integrity = Integrity.NONE;
     int socketBufferBytes;
-    @Nullable TokenSource tokens;
-    @Nullable TlsOptions tls;
-    @Nullable PeerAuthorizer authorizer;
+
+    @Nullable
+    TokenSource tokens;
+
+    @Nullable
+    TlsOptions tls;
+
+    @Nullable
+    PeerAuthorizer authorizer;
+
     PathPolicy pathPolicy = PathPolicy.inOrder();
     boolean allowUnauthenticatedPeers;
     Map<Class<? extends TransportOptions>, TransportOptions> transportOptions = Map.of();

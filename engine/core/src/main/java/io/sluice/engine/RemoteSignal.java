@@ -17,8 +17,7 @@ public record RemoteSignal(RemoteRegion region, long offset) {
         Objects.requireNonNull(region, "region");
         Objects.checkFromIndexSize(offset, BYTES, region.length());
         if ((region.descriptor().offset() + offset) % BYTES != 0) {
-            throw new IllegalArgumentException(
-                    "a signal's offset is a multiple of 8, not " + offset);
+            throw new IllegalArgumentException("a signal's offset is a multiple of 8, not " + offset);
         }
     }
 

@@ -57,9 +57,8 @@ final class TlsVariables {
 
     private static TlsOptions keyStore(Environment from) {
         if (from.has(CERTIFICATES) || from.has(KEY) || from.has(TRUST)) {
-            throw new IllegalArgumentException(
-                    "environment variable " + STORE + ": it excludes " + CERTIFICATES + ", " + KEY + " and " + TRUST
-                            + "; unset it or these");
+            throw new IllegalArgumentException("environment variable " + STORE + ": it excludes " + CERTIFICATES + ", "
+                    + KEY + " and " + TRUST + "; unset it or these");
         }
         List<String> password = new ArrayList<>();
         from.secret(PASSWORD, bytes -> password.add(new String(bytes, StandardCharsets.UTF_8)));

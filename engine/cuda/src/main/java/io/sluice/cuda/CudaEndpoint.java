@@ -201,7 +201,8 @@ final class CudaEndpoint implements Endpoint, RegionAttachments, TransportMessag
             } else {
                 context.count(WireCounter.RECEIVED, bytes);
             }
-            changed |= signal != null || (operation != WorkRequest.Opcode.WRITE && operation != WorkRequest.Opcode.READ);
+            changed |=
+                    signal != null || (operation != WorkRequest.Opcode.WRITE && operation != WorkRequest.Opcode.READ);
         }
         context.completed(request, status);
         if (key.completed()) {

@@ -106,7 +106,8 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
             more[ordinal] = GpuStreams.open(gpus.open(ordinal));
             byOrdinal = more;
         } else if (before.hasFailed()) {
-            throw new CudaException(before.gpu().id() + " has failed before; start the process again", before.failure());
+            throw new CudaException(
+                    before.gpu().id() + " has failed before; start the process again", before.failure());
         }
     }
 
@@ -165,8 +166,8 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
         }
         int submitted = 0;
         while (submitted < all) {
-            int taken = CudaStream.submit(
-                    records.address() + (long) submitted * CudaStream.REQUEST_BYTES, all - submitted);
+            int taken =
+                    CudaStream.submit(records.address() + (long) submitted * CudaStream.REQUEST_BYTES, all - submitted);
             if (taken > 0) {
                 submitted += taken;
             } else {
@@ -305,8 +306,7 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
         }
         if (oldest != Long.MAX_VALUE) {
             long now = System.nanoTime();
-            loop.arm(
-                    alarm, now + Math.clamp((now - oldest) / PARTS_OF_WAIT, SHORTEST_PARK_NANOS, LONGEST_PARK_NANOS));
+            loop.arm(alarm, now + Math.clamp((now - oldest) / PARTS_OF_WAIT, SHORTEST_PARK_NANOS, LONGEST_PARK_NANOS));
         }
         return true;
     }

@@ -71,7 +71,9 @@ final class DeviceAllocation implements AllocatedMemory {
         open.set(false);
         int freed = CudaMemory.free(gpu.device(), address, bytes);
         if (freed < 0) {
-            LOG.warn("memory stays allocated", new CudaException("cannot free " + bytes + " bytes of " + gpu.id(), freed));
+            LOG.warn(
+                    "memory stays allocated",
+                    new CudaException("cannot free " + bytes + " bytes of " + gpu.id(), freed));
         }
     }
 }

@@ -45,8 +45,9 @@ final class DeviceRegistration implements RegisteredMemory, DeviceWords {
         }
         MemoryFacts facts = MemoryFacts.of(memory.address());
         if (facts.kind() == CudaMemory.KIND_MANAGED) {
-            throw new RegistrationException("managed memory moves between host and GPU, and cannot be a region: allocate it by"
-                    + " cudaMalloc or the engine's allocate");
+            throw new RegistrationException(
+                    "managed memory moves between host and GPU, and cannot be a region: allocate it by"
+                            + " cudaMalloc or the engine's allocate");
         }
         if (facts.kind() != CudaMemory.KIND_DEVICE) {
             throw new RegistrationException(

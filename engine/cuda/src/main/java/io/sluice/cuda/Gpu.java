@@ -37,7 +37,8 @@ final class Gpu implements AutoCloseable {
         long device = CudaException.check(CudaDevice.open(ordinal), "cannot open " + id);
         try (Arena arena = Arena.ofConfined()) {
             long kernels = CudaException.check(
-                    CudaModule.load(device, arena.allocateFrom(CudaKernels.ptx()).address()),
+                    CudaModule.load(
+                            device, arena.allocateFrom(CudaKernels.ptx()).address()),
                     "cannot load the kernels on " + id);
             return new Gpu(ordinal, id, device, kernels, blocks);
         } catch (RuntimeException | Error e) {
@@ -70,7 +71,8 @@ final class Gpu implements AutoCloseable {
     }
 
     private long stream(int priority) {
-        return CudaException.check(CudaStream.create(device, kernels, priority, blocks), "cannot make a stream on " + id);
+        return CudaException.check(
+                CudaStream.create(device, kernels, priority, blocks), "cannot make a stream on " + id);
     }
 
     /** How the host's threads reach words of its memory. The first call blocks. */
@@ -90,7 +92,8 @@ final class Gpu implements AutoCloseable {
         int state = fill(stream, pinned, address, bytes);
         if (state == CudaStream.NOT_READY) {
             // the GPU may still write there, so that neither stream nor word can be given back
-            throw new RegistrationException(id + " does not fill memory: is it held up by the work of another program?");
+            throw new RegistrationException(
+                    id + " does not fill memory: is it held up by the work of another program?");
         }
         CudaStream.destroy(stream);
         pinned.close();
@@ -105,7 +108,9 @@ final class Gpu implements AutoCloseable {
         memory.set(ValueLayout.JAVA_LONG, CudaStream.REQUEST_DESTINATION_OFFSET, address);
         memory.set(ValueLayout.JAVA_LONG, CudaStream.REQUEST_DESTINATIONS_OFFSET, bytes);
         memory.set(
-                ValueLayout.JAVA_LONG, CudaStream.REQUEST_WORD_OFFSET, pinned.deviceAddress() + CudaStream.REQUEST_BYTES);
+                ValueLayout.JAVA_LONG,
+                CudaStream.REQUEST_WORD_OFFSET,
+                pinned.deviceAddress() + CudaStream.REQUEST_BYTES);
         memory.set(ValueLayout.JAVA_LONG, CudaStream.REQUEST_VALUE_OFFSET, 1);
         int state = CudaStream.submit(memory.address(), 1);
         long began = System.nanoTime();

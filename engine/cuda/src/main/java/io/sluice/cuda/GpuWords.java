@@ -119,7 +119,8 @@ final class GpuWords implements AutoCloseable {
     }
 
     private IllegalStateException silent() {
-        return new IllegalStateException(id + " does not answer: is it held up by a kernel? What it was told last may take effect");
+        return new IllegalStateException(
+                id + " does not answer: is it held up by a kernel? What it was told last may take effect");
     }
 
     /** Nothing calls it any more. */

@@ -13,10 +13,12 @@ final class MappingThread implements AutoCloseable {
 
     MappingThread() {
         executor = new ThreadPoolExecutor(
-                1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), Thread.ofPlatform()
-                        .daemon()
-                        .name("sluice-cuda-mappings")
-                        .factory());
+                1,
+                1,
+                IDLE_SECONDS,
+                TimeUnit.SECONDS,
+                new LinkedBlockingQueue<>(),
+                Thread.ofPlatform().daemon().name("sluice-cuda-mappings").factory());
         executor.allowCoreThreadTimeOut(true);
     }
 

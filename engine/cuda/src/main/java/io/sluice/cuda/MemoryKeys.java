@@ -18,8 +18,7 @@ import java.util.UUID;
  * @param gpu the GPU that it lies on
  * @param handle of the driver for other processes, if that is the way; else empty
  */
-record MemoryKeys(
-        Way way, boolean words, UUID name, long allocationBytes, long start, String gpu, byte[] handle) {
+record MemoryKeys(Way way, boolean words, UUID name, long allocationBytes, long start, String gpu, byte[] handle) {
     private static final int WORDS = 1;
 
     /** How another process reaches the memory. */
@@ -52,7 +51,8 @@ record MemoryKeys(
                     return way;
                 }
             }
-            throw new ProtocolException("memory of a GPU is to be reached in way " + code + ", which is not known here");
+            throw new ProtocolException(
+                    "memory of a GPU is to be reached in way " + code + ", which is not known here");
         }
     }
 

@@ -60,7 +60,9 @@ final class OwnMemory {
         }
         try {
             if (!registration.isCurrent()) {
-                LOG.warn("{} was freed, and perhaps made again at its address: the attachment is refused", region.memory());
+                LOG.warn(
+                        "{} was freed, and perhaps made again at its address: the attachment is refused",
+                        region.memory());
                 return null;
             }
             MemoryKeys keys = keys(region, registration);
@@ -128,7 +130,8 @@ final class OwnMemory {
         }
         Exposed region = exposed.get(handle);
         if (region == null || region.asked) {
-            throw new ProtocolException("the peer wants a descriptor of what it has not attached, or has got it before");
+            throw new ProtocolException(
+                    "the peer wants a descriptor of what it has not attached, or has got it before");
         }
         region.asked = true;
         wanted.addLast(handle);
@@ -165,7 +168,9 @@ final class OwnMemory {
         try {
             if (registration.isCurrent()) {
                 return (int) CudaException.check(
-                        CudaMemory.export(registration.gpu().device(), registration.facts().base()),
+                        CudaMemory.export(
+                                registration.gpu().device(),
+                                registration.facts().base()),
                         "no descriptor of memory of " + registration.gpu().id());
             }
             LOG.warn("{} was freed: no descriptor is sent", region.region.memory());

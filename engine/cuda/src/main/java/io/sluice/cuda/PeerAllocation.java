@@ -163,7 +163,8 @@ final class PeerAllocation {
         }
         if (here.facts().sharing() == CudaMemory.SHARING_DESCRIPTOR) {
             int exported = (int) CudaException.check(
-                    CudaMemory.export(here.gpu().device(), here.facts().base()), "cannot export memory of " + keys.gpu());
+                    CudaMemory.export(here.gpu().device(), here.facts().base()),
+                    "cannot export memory of " + keys.gpu());
             try {
                 return mapDescriptor(gpu, exported);
             } finally {
@@ -171,7 +172,8 @@ final class PeerAllocation {
             }
         }
         CudaException.check(
-                CudaDevice.enablePeer(gpu.device(), gpus.open(here.gpu().ordinal()).device()),
+                CudaDevice.enablePeer(
+                        gpu.device(), gpus.open(here.gpu().ordinal()).device()),
                 gpu.id() + " does not reach " + keys.gpu());
         return here.facts().base();
     }
@@ -189,7 +191,8 @@ final class PeerAllocation {
             MemorySegment handle = arena.allocate(CudaMemory.IPC_HANDLE_BYTES, Long.BYTES);
             MemorySegment.copy(keys.handle(), 0, handle, ValueLayout.JAVA_BYTE, 0, CudaMemory.IPC_HANDLE_BYTES);
             long address = CudaException.check(
-                    CudaMemory.ipcOpen(gpu.device(), handle.address()), gpu.id() + " cannot map memory of " + keys.gpu());
+                    CudaMemory.ipcOpen(gpu.device(), handle.address()),
+                    gpu.id() + " cannot map memory of " + keys.gpu());
             undo.add(() -> CudaMemory.ipcClose(gpu.device(), address));
             MemoryFacts facts = MemoryFacts.of(address);
             if (facts.base() != address || facts.bytes() < keys.allocationBytes()) {

@@ -76,7 +76,8 @@ final class PeerLink implements AutoCloseable {
             name = CudaOffer.meetingPoint(secrets.draw());
             int opened = LocalSockets.listen(address(name));
             if (opened < 0) {
-                throw new TransportUnavailableException("no Unix socket to meet the peer at: " + Errno.message(-opened));
+                throw new TransportUnavailableException(
+                        "no Unix socket to meet the peer at: " + Errno.message(-opened));
             }
             listener = opened;
         }
@@ -100,8 +101,9 @@ final class PeerLink implements AutoCloseable {
         }
         socket = connected;
         if (!isOwnUser(connected)) {
-            throw new TransportUnavailableException("the peer's process belongs to another user, and processes share memory"
-                    + " of GPUs with those of their own user only");
+            throw new TransportUnavailableException(
+                    "the peer's process belongs to another user, and processes share memory"
+                            + " of GPUs with those of their own user only");
         }
         watch(connected);
         sendSecret(CudaMessage.HELLO);
@@ -126,12 +128,14 @@ final class PeerLink implements AutoCloseable {
 
     private void watch(int connected) {
         EventLoop.Watch made = context.loop()
-                .watch(connected, (readable, writable) -> safely(() -> {
-                    if (writable) {
-                        writable();
-                    }
-                    receive();
-                }));
+                .watch(
+                        connected,
+                        (readable, writable) -> safely(() -> {
+                            if (writable) {
+                                writable();
+                            }
+                            receive();
+                        }));
         watch = made;
     }
 
@@ -162,8 +166,10 @@ final class PeerLink implements AutoCloseable {
     }
 
     private void sendSecret(byte type) {
-        ByteBuffer proof =
-                ByteBuffer.allocate(1 + SecretSource.BYTES).put(type).put(peerSecret).flip();
+        ByteBuffer proof = ByteBuffer.allocate(1 + SecretSource.BYTES)
+                .put(type)
+                .put(peerSecret)
+                .flip();
         if (!send(proof)) {
             throw new TransportUnavailableException("the peer's Unix socket takes nothing");
         }

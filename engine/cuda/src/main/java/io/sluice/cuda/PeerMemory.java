@@ -75,7 +75,9 @@ final class PeerMemory {
             throw new MemoryNotAccessibleException(
                     "it is of a memory pool or was made without a handle type, so that no other process can map it");
         }
-        if (local != null && (local.facts().bytes() != read.allocationBytes() || !local.gpu().id().equals(read.gpu()))) {
+        if (local != null
+                && (local.facts().bytes() != read.allocationBytes()
+                        || !local.gpu().id().equals(read.gpu()))) {
             throw new ProtocolException("the peer says of memory of this process what is not so");
         }
         if (keys.containsKey(handle)) {
@@ -83,7 +85,8 @@ final class PeerMemory {
         }
         PeerAllocation allocation =
                 allocations.computeIfAbsent(read.name(), name -> new PeerAllocation(read, gpus, local));
-        if (allocation.keys().allocationBytes() != read.allocationBytes() || allocation.keys().way() != read.way()) {
+        if (allocation.keys().allocationBytes() != read.allocationBytes()
+                || allocation.keys().way() != read.way()) {
             throw new ProtocolException("the peer tells two different things of one region");
         }
         CudaRemoteKey key = new CudaRemoteKey(handle, descriptor, read, allocation);
@@ -93,7 +96,8 @@ final class PeerMemory {
     }
 
     void prepare(List<RemoteKey> attached, Consumer<@Nullable SluiceException> done) {
-        List<CudaRemoteKey> prepared = attached.stream().map(CudaRemoteKey.class::cast).toList();
+        List<CudaRemoteKey> prepared =
+                attached.stream().map(CudaRemoteKey.class::cast).toList();
         preparations.add(new Preparation(prepared, done));
         for (CudaRemoteKey key : prepared) {
             if (key.hasEnded()) {

@@ -99,7 +99,9 @@ final class PinnedRanges {
         synchronized (RANGES) {
             List<Range> ranges = new ArrayList<>();
             try {
-                for (long at = address / PAGE_BYTES * PAGE_BYTES; at < to; at = ranges.getLast().end()) {
+                for (long at = address / PAGE_BYTES * PAGE_BYTES;
+                        at < to;
+                        at = ranges.getLast().end()) {
                     Range range = range(gpu, at, to);
                     range.uses++;
                     ranges.add(range);

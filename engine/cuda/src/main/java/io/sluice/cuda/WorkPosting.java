@@ -61,9 +61,7 @@ final class WorkPosting {
         }
         return switch (request.operation()) {
             case WRITE, READ ->
-                request.hasPages()
-                        ? postPages(request, streams, lane)
-                        : postCopies(batch, at, count, streams, lane);
+                request.hasPages() ? postPages(request, streams, lane) : postCopies(batch, at, count, streams, lane);
             case PUT -> postPut(request, streams, lane);
             case SIGNAL -> postSignal(request, streams, lane);
             case FETCH_ADD, COMPARE_AND_SWAP -> postFetch(request, streams, lane);
@@ -180,7 +178,8 @@ final class WorkPosting {
         long record = loop.record(lane, CudaStream.COPY_PAGES, number);
         loop.pages(record, run);
         loop.put(record, CudaStream.REQUEST_LENGTH_OFFSET, first.length());
-        loop.put(record, CudaStream.REQUEST_DESTINATIONS_OFFSET, streams.tables().destinations(slot));
+        loop.put(
+                record, CudaStream.REQUEST_DESTINATIONS_OFFSET, streams.tables().destinations(slot));
         loop.put(record, CudaStream.REQUEST_SOURCES_OFFSET, streams.tables().sources(slot));
         loop.put(record, CudaStream.REQUEST_WORD_OFFSET, lane.wordAddress());
         for (int i = 0; i < run; i++) {
@@ -239,7 +238,11 @@ final class WorkPosting {
             addSignal(record, request, ordinal);
         }
         loop.put(record, CudaStream.REQUEST_WORD_OFFSET, lane.wordAddress());
-        posted(request, lane, number, request.hasSignal() && !carries ? StreamLane.SIGNAL_FOLLOWS : StreamLane.NO_TABLE);
+        posted(
+                request,
+                lane,
+                number,
+                request.hasSignal() && !carries ? StreamLane.SIGNAL_FOLLOWS : StreamLane.NO_TABLE);
     }
 
     /** One record; more where the local memory is in several ranges of pinned pages. The last. */
@@ -252,11 +255,7 @@ final class WorkPosting {
                 length = Math.min(length, host.pinned().end(local + done) - (local + done));
             }
             long record = copy(
-                    lane,
-                    number,
-                    writes ? remote + done : local + done,
-                    writes ? local + done : remote + done,
-                    length);
+                    lane, number, writes ? remote + done : local + done, writes ? local + done : remote + done, length);
             done += length;
             if (done == bytes) {
                 return record;
@@ -301,7 +300,10 @@ final class WorkPosting {
             loop.put(record, CudaStream.REQUEST_DESTINATION_OFFSET, writes ? remote : local);
             loop.put(record, CudaStream.REQUEST_SOURCE_OFFSET, writes ? local : remote);
             loop.put(record, CudaStream.REQUEST_LENGTH_OFFSET, pages.pageBytes());
-            loop.put(record, CudaStream.REQUEST_DESTINATIONS_OFFSET, streams.tables().destinations(slot));
+            loop.put(
+                    record,
+                    CudaStream.REQUEST_DESTINATIONS_OFFSET,
+                    streams.tables().destinations(slot));
             loop.put(record, CudaStream.REQUEST_SOURCES_OFFSET, streams.tables().sources(slot));
         } else {
             for (int i = request.firstPage(); i < request.firstPage() + request.pageCount(); i++) {
@@ -392,7 +394,12 @@ final class WorkPosting {
             long record = loop.record(lane, CudaStream.COMPLETE, number);
             addSignal(record, request, ordinal);
             loop.put(record, CudaStream.REQUEST_WORD_OFFSET, lane.wordAddress());
-            lane.add(request, endpoint, number, StreamLane.NO_TABLE, context.loop().now());
+            lane.add(
+                    request,
+                    endpoint,
+                    number,
+                    StreamLane.NO_TABLE,
+                    context.loop().now());
         }
     }
 

@@ -2,10 +2,10 @@ package io.sluice.cuda;
 
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferOptions;
-import io.sluice.engine.Transfer;
-import io.sluice.engine.SluiceException;
 import io.sluice.engine.VectoredTransferCallback;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -44,18 +44,15 @@ final class Ends {
 
     static CompletableFuture<Void> vectored(List<TransferElement> elements) {
         CompletableFuture<Void> end = new CompletableFuture<>();
-        elements.getFirst()
-                .remote()
-                .connection()
-                .writeVectored(elements, OPTIONS, new VectoredTransferCallback() {
-                    @Override
-                    public void element(int index, @Nullable SluiceException error) {}
+        elements.getFirst().remote().connection().writeVectored(elements, OPTIONS, new VectoredTransferCallback() {
+            @Override
+            public void element(int index, @Nullable SluiceException error) {}
 
-                    @Override
-                    public void terminated(Transfer transfer, @Nullable SluiceException error) {
-                        complete(end, error);
-                    }
-                });
+            @Override
+            public void terminated(Transfer transfer, @Nullable SluiceException error) {
+                complete(end, error);
+            }
+        });
         return end;
     }
 

@@ -106,7 +106,8 @@ class FaultsTest {
     /** Some records of a request are under way when the driver refuses one: its end waits for them. */
     @Test
     void a_request_that_the_driver_takes_in_part_ends_when_that_part_is_done() {
-        TransferEngine initiator = engine(CudaOptions.builder().copyEngines(true).build());
+        TransferEngine initiator =
+                engine(CudaOptions.builder().copyEngines(true).build());
         TransferEngine target = engine();
         Connection connection = Patience.await(initiator.connect(target.address()));
         MemoryRegion local = initiator.allocate(BYTES, on(0, RegionOptions.local()));
@@ -250,7 +251,8 @@ class FaultsTest {
                 "-Dbasedir=" + System.getProperty("basedir", System.getProperty("user.dir"))));
         command.addAll(ForkedJava.startOptions());
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), LostGpuMain.class.getName()));
-        Process process = new ProcessBuilder(command).redirectError(Redirect.INHERIT).start();
+        Process process =
+                new ProcessBuilder(command).redirectError(Redirect.INHERIT).start();
         try {
             CompletableFuture<String> said = CompletableFuture.supplyAsync(() -> {
                 try {

@@ -21,8 +21,9 @@ final class LostGpuMain {
     private LostGpuMain() {}
 
     private static TransferEngine engine() {
-        return TransferEngine.open(
-                PatientOptions.builder().transports(List.of("shm", "tcp", "cuda")).build());
+        return TransferEngine.open(PatientOptions.builder()
+                .transports(List.of("shm", "tcp", "cuda"))
+                .build());
     }
 
     @SuppressWarnings("SystemOut")

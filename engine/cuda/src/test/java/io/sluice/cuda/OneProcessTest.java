@@ -64,8 +64,9 @@ class OneProcessTest {
     }
 
     private TransferEngine engine() {
-        TransferEngine engine = TransferEngine.open(
-                PatientOptions.builder().transports(List.of("shm", "tcp", "cuda")).build());
+        TransferEngine engine = TransferEngine.open(PatientOptions.builder()
+                .transports(List.of("shm", "tcp", "cuda"))
+                .build());
         engines.add(engine);
         return engine;
     }
@@ -207,7 +208,8 @@ class OneProcessTest {
                     (transfer, error) -> Ends.complete(end, error));
             Patience.await(end);
             byte[] now = SoftGpu.read(1, there.memory().address(), 100_064);
-            assertThat(ByteBuffer.wrap(now).order(ByteOrder.nativeOrder()).getLong(8)).isEqualTo(round);
+            assertThat(ByteBuffer.wrap(now).order(ByteOrder.nativeOrder()).getLong(8))
+                    .isEqualTo(round);
             assertThat(Arrays.equals(now, 64, 100_064, source, 0, 100_000)).isTrue();
         }
     }
@@ -219,7 +221,8 @@ class OneProcessTest {
             assertThatThrownBy(() -> register(1, address, 4096)).hasMessageContaining("lies on");
             assertThatThrownBy(() -> register(0, address + 1, BYTES)).hasMessageContaining("leave the allocation");
             assertThatThrownBy(() -> register(0, 4096, 64)).hasMessageContaining("knows no memory");
-            assertThatThrownBy(() -> target.allocate(64, RegionOptions.readWrite().on(MemoryKind.CUDA, "GPU-0")))
+            assertThatThrownBy(
+                            () -> target.allocate(64, RegionOptions.readWrite().on(MemoryKind.CUDA, "GPU-0")))
                     .isInstanceOf(RegistrationException.class)
                     .hasMessageContaining("sees no GPU");
             MemoryRegion there = register(0, address + 1_000_003, 1 << 20);
@@ -227,8 +230,7 @@ class OneProcessTest {
             RemoteRegion remote = Patience.await(connection.attach(there.descriptor()));
             byte[] source = fill(1, local);
             Patience.await(Ends.write(local, 5, remote, 7, 900_000));
-            assertThat(SoftGpu.read(0, address + 1_000_010, 900_000))
-                    .isEqualTo(Arrays.copyOfRange(source, 5, 900_005));
+            assertThat(SoftGpu.read(0, address + 1_000_010, 900_000)).isEqualTo(Arrays.copyOfRange(source, 5, 900_005));
             Patience.await(there.close());
         } finally {
             SoftGpu.free(0, address);

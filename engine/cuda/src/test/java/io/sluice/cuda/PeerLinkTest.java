@@ -92,8 +92,7 @@ class PeerLinkTest {
     }
 
     private static int connect(CudaOffer waiting) {
-        int connected =
-                LocalSockets.connect(("\0" + waiting.meetingPoint()).getBytes(StandardCharsets.US_ASCII));
+        int connected = LocalSockets.connect(("\0" + waiting.meetingPoint()).getBytes(StandardCharsets.US_ASCII));
         assertThat(connected).isNotNegative();
         return connected;
     }
@@ -103,8 +102,7 @@ class PeerLinkTest {
             MemorySegment message = arena.allocate(bytes.length).copyFrom(MemorySegment.ofArray(bytes));
             MemorySegment passed = arena.allocate(4L * (descriptors.length + 1), 4);
             MemorySegment.copy(MemorySegment.ofArray(descriptors), 0, passed, 0, 4L * descriptors.length);
-            assertThat(LocalSockets.send(
-                            socket, message.address(), bytes.length, passed.address(), descriptors.length))
+            assertThat(LocalSockets.send(socket, message.address(), bytes.length, passed.address(), descriptors.length))
                     .isEqualTo(bytes.length);
         }
     }

@@ -37,8 +37,9 @@ final class PeerMain {
     public static void main(String[] arguments) throws Exception {
         SoftGpu.load();
         String gpu = SoftGpu.id(0);
-        TransferEngine engine = TransferEngine.open(
-                PatientOptions.builder().transports(List.of("shm", "tcp", "cuda")).build());
+        TransferEngine engine = TransferEngine.open(PatientOptions.builder()
+                .transports(List.of("shm", "tcp", "cuda"))
+                .build());
         RegionOptions options = RegionOptions.readWrite().on(MemoryKind.CUDA, gpu);
         List<MemoryRegion> regions = new ArrayList<>();
         regions.add(engine.allocate(BYTES, options));
@@ -51,7 +52,8 @@ final class PeerMain {
         for (int i = 0; i < regions.size(); i++) {
             MemoryRegion region = regions.get(i);
             SoftGpu.write(0, region.memory().address(), pattern(i, (int) region.length()));
-            ready.append(' ').append(HexFormat.of().formatHex(region.descriptor().toBytes()));
+            ready.append(' ')
+                    .append(HexFormat.of().formatHex(region.descriptor().toBytes()));
         }
         System.out.println(ready);
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));

@@ -96,8 +96,7 @@ final class SoftGpu {
 
     static long count(String what) {
         try (Arena arena = Arena.ofConfined()) {
-            return (long) function(
-                            "soft_gpu_count", FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.ADDRESS))
+            return (long) function("soft_gpu_count", FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.ADDRESS))
                     .invoke(arena.allocateFrom(what));
         } catch (Throwable e) {
             throw new AssertionError(e);
@@ -126,9 +125,9 @@ final class SoftGpu {
         long device = ok(CudaDevice.open(ordinal));
         try {
             ok(CudaDevice.makeCurrent(device));
-            int result = (int) function(
-                            "cuMemFree_v2", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG))
-                    .invoke(address);
+            int result =
+                    (int) function("cuMemFree_v2", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG))
+                            .invoke(address);
             assertThat(result).isZero();
         } catch (Throwable e) {
             throw new AssertionError(e);

@@ -58,8 +58,9 @@ class TwoProcessesTest {
         for (String each : Arrays.asList(ready).subList(2, ready.length)) {
             descriptors.add(RegionDescriptor.fromBytes(HexFormat.of().parseHex(each)));
         }
-        engine = TransferEngine.open(
-                PatientOptions.builder().transports(List.of("shm", "tcp", "cuda")).build());
+        engine = TransferEngine.open(PatientOptions.builder()
+                .transports(List.of("shm", "tcp", "cuda"))
+                .build());
         connection = Patience.await(engine.connect(EngineAddress.parse(ready[1])));
     }
 
@@ -105,7 +106,8 @@ class TwoProcessesTest {
                 byte[] expected = PeerMain.pattern(i, bytes);
                 Patience.await(Ends.read(local, 3, remote, 0, bytes - 3));
                 byte[] read = SoftGpu.read(ordinal, local.memory().address() + 3, bytes - 3);
-                assertThat(Arrays.mismatch(read, Arrays.copyOf(expected, bytes - 3))).isEqualTo(-1);
+                assertThat(Arrays.mismatch(read, Arrays.copyOf(expected, bytes - 3)))
+                        .isEqualTo(-1);
             }
             Patience.await(local.close());
         }

@@ -37,8 +37,7 @@ public final class TransferErrors {
             case REMOTE_MEMORY_FAULT ->
                 new RemoteAccessException(Reason.MEMORY_FAULT, "the peer's memory was freed while it was registered");
             case MISALIGNED ->
-                new RemoteAccessException(
-                        Reason.MISALIGNED, "the word is not aligned to 8 bytes in the peer's memory");
+                new RemoteAccessException(Reason.MISALIGNED, "the word is not aligned to 8 bytes in the peer's memory");
             case ATOMIC_DOMAIN ->
                 new RemoteAccessException(
                         Reason.ATOMIC_DOMAIN,

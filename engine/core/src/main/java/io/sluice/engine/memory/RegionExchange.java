@@ -327,7 +327,8 @@ public final class RegionExchange {
                         "the peer does not let this engine use " + descriptor + " with the rights it gives");
             case AttachMessage.UNSUPPORTED_MEMORY ->
                 new MemoryNotAccessibleException("no transport of this connection reaches the memory of "
-                        + descriptor + "; connect again, as a new connection may have a path to it, or use other memory at"
+                        + descriptor
+                        + "; connect again, as a new connection may have a path to it, or use other memory at"
                         + " the peer");
             default -> new InvalidDescriptorException("the peer did not issue " + descriptor);
         };

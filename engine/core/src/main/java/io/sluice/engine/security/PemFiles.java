@@ -75,8 +75,9 @@ final class PemFiles {
         String text = new String(bytes, StandardCharsets.ISO_8859_1);
         List<byte[]> encoded = blocks(path, text, KEY);
         if (encoded.isEmpty()) {
-            throw new IOException(path + " holds no private key in PKCS#8 without a password; convert it with 'openssl pkcs8"
-                    + " -topk8 -nocrypt'");
+            throw new IOException(
+                    path + " holds no private key in PKCS#8 without a password; convert it with 'openssl pkcs8"
+                            + " -topk8 -nocrypt'");
         }
         boolean readable = false;
         for (X509Certificate certificate : certificates) {

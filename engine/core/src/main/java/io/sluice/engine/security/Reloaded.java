@@ -108,9 +108,7 @@ public final class Reloaded<T> {
             if (!found.equals(unusable)) {
                 unusable = found;
                 LOG.warn(
-                        "{} has changed but cannot be used; the previous content stays in use: {}",
-                        what,
-                        e.toString());
+                        "{} has changed but cannot be used; the previous content stays in use: {}", what, e.toString());
             }
             return current;
         }

@@ -348,9 +348,10 @@ abstract class CheckedOperations<T extends Transfer> implements TransferOperatio
             need(attached, Access.REMOTE_READ);
         }
         if (operation.isAtomic() && (attached.descriptor().offset() + offset) % Long.BYTES != 0) {
-            throw new IllegalArgumentException("the word of an atomic operation or signal is aligned to 8 bytes from its"
-                    + " region's start; its offset is "
-                    + (attached.descriptor().offset() + offset));
+            throw new IllegalArgumentException(
+                    "the word of an atomic operation or signal is aligned to 8 bytes from its"
+                            + " region's start; its offset is "
+                            + (attached.descriptor().offset() + offset));
         }
         return attached;
     }

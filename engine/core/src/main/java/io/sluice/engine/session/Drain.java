@@ -72,8 +72,7 @@ final class Drain extends Deadline {
 
     /** The peer wants the connection closed. */
     void asked(String reason) {
-        begin(new ConnectionEnd(
-                ConnectionEnd.Kind.CLOSED_BY_PEER, "the peer closes the connection: " + reason, null));
+        begin(new ConnectionEnd(ConnectionEnd.Kind.CLOSED_BY_PEER, "the peer closes the connection: " + reason, null));
         askedByPeer = true;
         check();
     }

@@ -372,7 +372,8 @@ final class PeerSession
 
     @Override
     public void broken(String reason, @Nullable Throwable cause) {
-        // the peer closes the channel when it notices a broken lane, perhaps before this side does: the lane is the reason
+        // the peer closes the channel when it notices a broken lane, perhaps before this side does: the lane is the
+        // reason
         end(
                 pathFailure != null
                         ? pathFailure

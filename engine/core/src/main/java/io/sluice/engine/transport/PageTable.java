@@ -138,9 +138,8 @@ public final class PageTable {
             throw new IllegalArgumentException("a transfer of pages has at least one page");
         }
         if (locals != remotes) {
-            throw new IllegalArgumentException(
-                    "each page needs a local and a remote position: there are " + locals + " local and " + remotes
-                            + " remote ones");
+            throw new IllegalArgumentException("each page needs a local and a remote position: there are " + locals
+                    + " local and " + remotes + " remote ones");
         }
     }
 

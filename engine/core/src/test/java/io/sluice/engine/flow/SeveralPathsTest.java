@@ -122,10 +122,7 @@ class SeveralPathsTest {
     private FlowTransfer writeWithWeakSignal(TransferCallback callback) {
         return (FlowTransfer) new TransferFactory(flow)
                 .signalling(
-                        over(0),
-                        new SignalPlan(key(1), 0, 1, SignalOrder.WEAK),
-                        TransferOptions.defaults(),
-                        callback);
+                        over(0), new SignalPlan(key(1), 0, 1, SignalOrder.WEAK), TransferOptions.defaults(), callback);
     }
 
     private void succeeded(Transfer transfer, @Nullable SluiceException error) {

@@ -45,13 +45,19 @@ interface CompletionEventContract extends Contract {
             completions.add(success);
 
             RecordedCompletion timedOut = new RecordedCompletion(transport());
-            TransferOptions brief = timedOut.options().startAfter(new ManualEvent()).withDeadline(Duration.ofMillis(30));
+            TransferOptions brief =
+                    timedOut.options().startAfter(new ManualEvent()).withDeadline(Duration.ofMillis(30));
             kind.on(pair.connection(), local, remote, brief, timedOut.signal());
             timedOut.signal().awaitFailure(TransferTimeoutException.class);
             completions.add(timedOut);
 
             RecordedCompletion cancelled = new RecordedCompletion(transport());
-            kind.on(pair.connection(), local, remote, cancelled.options().startAfter(new ManualEvent()), cancelled.signal())
+            kind.on(
+                            pair.connection(),
+                            local,
+                            remote,
+                            cancelled.options().startAfter(new ManualEvent()),
+                            cancelled.signal())
                     .cancel();
             cancelled.signal().awaitFailure(TransferCancelledException.class);
             completions.add(cancelled);

@@ -1,7 +1,6 @@
 package io.sluice.engine.transport.shm;
 
 import io.sluice.engine.transport.CompletionStatus;
-import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.WireCounter;
 import io.sluice.engine.transport.WorkRequest;
@@ -12,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  * each turn of the loop. On the loop's thread.
  */
 final class BatchExecutor {
-    // after so many bytes the loop serves its other connections; then the code and data of copies have to be loaded into the
+    // after so many bytes the loop serves its other connections; then the code and data of copies have to be loaded
+    // into the
     // caches again, a cost that must stay small in comparison
     private static final long BYTES_A_TURN = 16 << 20;
     // takes some microseconds to copy: requests behind it complete at a later time

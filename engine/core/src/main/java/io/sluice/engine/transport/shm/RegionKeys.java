@@ -47,8 +47,7 @@ record RegionKeys(
                     return way;
                 }
             }
-            throw new ProtocolException(
-                    "a region has keys of type " + code + ", which this version does not know");
+            throw new ProtocolException("a region has keys of type " + code + ", which this version does not know");
         }
     }
 

@@ -375,8 +375,8 @@ class PathsTest {
     /** The path broke before the connection was open, while other paths were still being set up. */
     @Test
     void pathThatBreaksWhileOthersAreSetUpIsDoneWithout() {
-        TransferEngine initiator =
-                engine(List.of("shm", "tcp", "device"), options -> options.name(UnreliableEndpoint.WITH_A_BREAKING_DEVICE));
+        TransferEngine initiator = engine(
+                List.of("shm", "tcp", "device"), options -> options.name(UnreliableEndpoint.WITH_A_BREAKING_DEVICE));
         TransferEngine target = all();
         List<Connection> accepted = new CopyOnWriteArrayList<>();
         target.onConnection(accepted::add);
