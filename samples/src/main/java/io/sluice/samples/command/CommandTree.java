@@ -18,6 +18,7 @@ final class CommandTree {
         "  test          runs all tests",
         "  jmh           runs the benchmarks of the hot path",
         "  docs          builds the site of the pages and the API",
+        "  package       makes an archive that runs on hosts without a JDK",
         "  sbom          writes the bill of materials",
         "  format        formats the Java sources"
     };

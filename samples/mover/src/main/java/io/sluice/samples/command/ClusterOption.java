@@ -9,6 +9,9 @@ import picocli.CommandLine.Option;
 /** The options of a command that can be a member of a cluster. */
 final class ClusterOption {
 
+    /** A package leaves it out, as it is large. */
+    private static final String HAZELCAST = "/com/hazelcast/config/Config.class";
+
     @Option(
             names = "--cluster",
             paramLabel = "HOST:PORT",
@@ -51,7 +54,7 @@ final class ClusterOption {
     /**
      * What the options say; {@code null} for no cluster.
      *
-     * @throws CommandFailure if they do not fit together
+     * @throws CommandFailure if they do not fit together, or this program has no Hazelcast
      */
     @Nullable
     ClusterOptions options() {
@@ -60,6 +63,10 @@ final class ClusterOption {
                 throw CommandFailure.usage("--cluster-members and --cluster-service take --cluster, too");
             }
             return null;
+        }
+        if (ClusterOption.class.getResource(HAZELCAST) == null) {
+            throw CommandFailure.failed("--cluster: there is no Hazelcast here. Copy the jars of hazelcast and vertx-hazelcast"
+                    + " from samples/target/lib of a checkout that has been built into the folder lib of this package");
         }
         if (service != null && !members.isEmpty()) {
             throw CommandFailure.usage("give --cluster-members or --cluster-service, not both");

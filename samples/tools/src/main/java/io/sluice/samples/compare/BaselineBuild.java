@@ -12,14 +12,14 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
-/** Builds the C program from its sources, which are resources of this package. */
+/** Provides the C program, which a package has built; else it is built from its sources, resources of this package. */
 final class BaselineBuild {
 
     /** What the program is called. */
     static final String NAME = "ceiling";
 
-    /** What it is measured as. */
-    static final List<String> OPTIMIZED = List.of("-O2");
+    /** What it is measured as; a package is made with it, too. */
+    private static final List<String> OPTIMIZED = List.of("-O2");
 
     private static final String HEADER = "ceiling.h";
     private static final List<String> SOURCES = List.of(
@@ -45,8 +45,11 @@ final class BaselineBuild {
         return chosen == null || chosen.isBlank() ? "cc" : chosen;
     }
 
-    /** Whether C can be compiled, which takes a compiler and the C library's headers. */
+    /** Whether it is built, or C can be compiled, which takes a compiler and the C library's headers. */
     static boolean isPossible() {
+        if (PackagedPeers.find(NAME) != null) {
+            return true;
+        }
         try {
             Process process = new ProcessBuilder(compiler(), "-E", "-include", "stdio.h", "-x", "c", "/dev/null")
                     .redirectOutput(ProcessBuilder.Redirect.DISCARD)
@@ -60,6 +63,21 @@ final class BaselineBuild {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return false;
+        }
+    }
+
+    /**
+     * Puts the optimized program into a folder.
+     *
+     * @param interrupted whether to break off
+     * @throws MeasurementFailedException if it has to be built and the compiler fails, with the last line of what it says
+     */
+    static void provide(Path folder, BooleanSupplier interrupted) throws IOException, MeasurementFailedException {
+        Path packaged = PackagedPeers.find(NAME);
+        if (packaged == null) {
+            build(folder, OPTIMIZED, interrupted);
+        } else {
+            Files.createSymbolicLink(folder.resolve(NAME), packaged);
         }
     }
 

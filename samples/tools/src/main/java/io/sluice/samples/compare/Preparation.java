@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** Finds the programs that measurements need, and builds our own. The launcher has installed what it may. */
+/** Finds the programs that measurements need, and provides our own. The launcher has installed what it may. */
 final class Preparation {
 
     private static final String INSTALL = "apt-get install -y --no-install-recommends ";
@@ -18,7 +18,7 @@ final class Preparation {
     private Preparation() {}
 
     /**
-     * Looks for programs, and builds the C program.
+     * Looks for programs, and provides the C program.
      *
      * @param needed programs
      * @return why those are not there that are not
@@ -35,7 +35,7 @@ final class Preparation {
         }
         if (needed.contains(Program.CEILING) && !missing.contains(Program.CEILING)) {
             try {
-                BaselineBuild.build(workbench.folder(), BaselineBuild.OPTIMIZED, workbench.interrupted());
+                BaselineBuild.provide(workbench.folder(), workbench.interrupted());
             } catch (MeasurementFailedException e) {
                 reasons.put(Program.CEILING, "the C program cannot be built: " + e.getMessage());
             }

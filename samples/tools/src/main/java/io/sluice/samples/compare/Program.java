@@ -6,7 +6,7 @@ import java.util.List;
 enum Program {
     /** This one. */
     SLUICE("sluice", List.of(), List.of()),
-    /** Plain C, built from the sources in this package's resources. */
+    /** Plain C: a package has it built, else it is built from the sources in this package's resources. */
     CEILING(BaselineBuild.compiler(), List.of("gcc", "libc6-dev"), List.of(BaselineBuild.compiler(), "--version")),
     /** UCX's own benchmark. */
     UCX("ucx_perftest", List.of("ucx-utils"), List.of("ucx_info", "-v")),
@@ -34,9 +34,9 @@ enum Program {
         return packages;
     }
 
-    /** The command line that makes it tell its version; empty for this one. */
+    /** The command line that makes it tell its version; empty for one that tells none. */
     List<String> versionQuestion() {
-        return versionQuestion;
+        return this == CEILING && PackagedPeers.find(BaselineBuild.NAME) != null ? List.of() : versionQuestion;
     }
 
     boolean isPresent() {
