@@ -271,6 +271,20 @@ EXPORT cuda_result cuMemcpyAsync(cuda_address to, cuda_address from, size_t byte
                                                         : CUDA_INVALID_VALUE;
 }
 
+/* As CUDA 13.0 has it: one set of attributes for all copies is enough, and what they say makes no difference here. */
+EXPORT cuda_result cuMemcpyBatchAsync_v2(
+        cuda_address *to, cuda_address *from, size_t *bytes, size_t count, void *attributes, size_t *first,
+        size_t attribute_count, cuda_stream stream) {
+    if (count == 0 || attributes == NULL || attribute_count != 1 || first[0] != 0 || stream == NULL) {
+        return CUDA_INVALID_VALUE;
+    }
+    cuda_result result = CUDA_SUCCESS;
+    for (size_t i = 0; result == CUDA_SUCCESS && i < count; i++) {
+        result = cuMemcpyAsync(to[i], from[i], bytes[i], stream);
+    }
+    return result;
+}
+
 EXPORT cuda_result cuMemsetD8Async(cuda_address address, unsigned char value, size_t bytes, cuda_stream stream) {
     CONTEXT(context)
     (void)context;

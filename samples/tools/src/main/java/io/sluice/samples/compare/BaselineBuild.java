@@ -12,29 +12,15 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
-/** Provides the C program, which a package has built; else it is built from its sources, resources of this package. */
+/** Provides the programs in C, which a package has built; else they are built from their sources. */
 final class BaselineBuild {
 
-    /** What the program is called. */
-    static final String NAME = "ceiling";
-
-    /** What it is measured as; a package is made with it, too. */
+    /** What they are measured as; a package is made with it, too. */
     private static final List<String> OPTIMIZED = List.of("-O2");
 
-    private static final String HEADER = "ceiling.h";
-    private static final List<String> SOURCES = List.of(
-            "clock.c",
-            "complaint.c",
-            "cross_memory_write.c",
-            "get.c",
-            "hello.c",
-            "main.c",
-            "memory.c",
-            "memory_copy.c",
-            "ping_pong.c",
-            "put.c",
-            "sockets.c");
     private static final List<String> LANGUAGE = List.of("-std=c11", "-Wall", "-Wextra", "-Werror");
+    /** Where the C library is older than 2.34 it is apart from it. */
+    private static final String LIBRARY = "-ldl";
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     private BaselineBuild() {}
@@ -45,9 +31,9 @@ final class BaselineBuild {
         return chosen == null || chosen.isBlank() ? "cc" : chosen;
     }
 
-    /** Whether it is built, or C can be compiled, which takes a compiler and the C library's headers. */
-    static boolean isPossible() {
-        if (PackagedPeers.find(NAME) != null) {
+    /** Whether one is built, or C can be compiled, which takes a compiler and the C library's headers. */
+    static boolean isPossible(CProgram program) {
+        if (PackagedPeers.find(program.fileName()) != null) {
             return true;
         }
         try {
@@ -67,47 +53,51 @@ final class BaselineBuild {
     }
 
     /**
-     * Puts the optimized program into a folder.
+     * Puts one into a folder, optimized.
      *
      * @param interrupted whether to break off
      * @throws MeasurementFailedException if it has to be built and the compiler fails, with the last line of what it says
      */
-    static void provide(Path folder, BooleanSupplier interrupted) throws IOException, MeasurementFailedException {
-        Path packaged = PackagedPeers.find(NAME);
+    static void provide(CProgram program, Path folder, BooleanSupplier interrupted)
+            throws IOException, MeasurementFailedException {
+        Path packaged = PackagedPeers.find(program.fileName());
         if (packaged == null) {
-            build(folder, OPTIMIZED, interrupted);
+            build(program, folder, OPTIMIZED, interrupted);
         } else {
-            Files.createSymbolicLink(folder.resolve(NAME), packaged);
+            Files.createSymbolicLink(folder.resolve(program.fileName()), packaged);
         }
     }
 
     /**
-     * Builds it.
+     * Builds one.
      *
-     * @param folder for the sources and the program
+     * @param folder for the program, and a folder with its sources
      * @param options of the compiler, besides those for the language
      * @throws MeasurementFailedException if the compiler fails, with the last line of what it says
      */
-    static void build(Path folder, List<String> options, BooleanSupplier interrupted)
+    static void build(CProgram program, Path folder, List<String> options, BooleanSupplier interrupted)
             throws IOException, MeasurementFailedException {
-        copy(HEADER, folder);
+        Path sources = Files.createDirectory(folder.resolve(program.fileName() + ".sources"));
         List<String> command = new ArrayList<>(List.of(compiler()));
         command.addAll(LANGUAGE);
         command.addAll(options);
-        command.addAll(List.of("-o", folder.resolve(NAME).toString()));
-        for (String source : SOURCES) {
-            command.add(copy(source, folder).toString());
+        command.addAll(List.of("-o", folder.resolve(program.fileName()).toString()));
+        for (String name : program.files()) {
+            Path file = copy(program.fileName() + "/" + name, sources.resolve(name));
+            if (name.endsWith(".c")) {
+                command.add(file.toString());
+            }
         }
+        command.add(LIBRARY);
         try (ToolProcess build = ToolProcess.start(folder, Map.of(), PATIENCE, command)) {
             build.await(PATIENCE, interrupted);
         }
     }
 
-    private static Path copy(String name, Path folder) throws IOException {
-        Path file = folder.resolve(name);
-        try (InputStream in = BaselineBuild.class.getResourceAsStream(NAME + "/" + name)) {
+    private static Path copy(String resource, Path file) throws IOException {
+        try (InputStream in = BaselineBuild.class.getResourceAsStream(resource)) {
             if (in == null) {
-                throw new FileNotFoundException("this program lacks its resource " + name);
+                throw new FileNotFoundException("this program lacks its resource " + resource);
             }
             Files.copy(in, file);
         }

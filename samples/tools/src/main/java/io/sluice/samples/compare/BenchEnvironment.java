@@ -73,9 +73,14 @@ public final class BenchEnvironment implements AutoCloseable {
         return folder;
     }
 
-    /** The C program, which {@link BaselineBuild} puts there. */
+    /** The C program that {@link BaselineBuild} puts there. */
     String ceiling() {
-        return folder.resolve(BaselineBuild.NAME).toString();
+        return program(CProgram.CEILING);
+    }
+
+    /** The same of any. */
+    String program(CProgram program) {
+        return folder.resolve(program.fileName()).toString();
     }
 
     /** What a process prints that runs on the initiator's processors. */

@@ -1,5 +1,6 @@
 package io.sluice.samples.compare;
 
+import java.util.EnumMap;
 import java.util.Map;
 
 /**
@@ -35,6 +36,13 @@ record Figures(Map<Quantity, Double> values) {
 
     static Figures ofLatency(double medianMicros, double tail) {
         return new Figures(Map.of(Quantity.MEDIAN_MICROSECONDS, medianMicros, Quantity.TAIL, tail));
+    }
+
+    /** These and one more. */
+    Figures with(Quantity quantity, double value) {
+        Map<Quantity, Double> more = new EnumMap<>(values);
+        more.put(quantity, value);
+        return new Figures(more);
     }
 
     /**

@@ -33,14 +33,31 @@ final class Preparation {
                     program.executable() + " is not here; on Debian, as root: " + INSTALL
                             + String.join(" ", program.packages()));
         }
-        if (needed.contains(Program.CEILING) && !missing.contains(Program.CEILING)) {
-            try {
-                BaselineBuild.provide(workbench.folder(), workbench.interrupted());
-            } catch (MeasurementFailedException e) {
-                reasons.put(Program.CEILING, "the C program cannot be built: " + e.getMessage());
+        for (CProgram source : CProgram.values()) {
+            Set<Program> users = EnumSet.copyOf(needed);
+            users.removeIf(program -> program.source() != source || missing.contains(program));
+            if (!users.isEmpty()) {
+                provide(source, users, workbench, reasons);
             }
         }
         return reasons;
+    }
+
+    private static void provide(
+            CProgram source, Set<Program> users, BenchEnvironment workbench, Map<Program, String> reasons)
+            throws IOException {
+        try {
+            BaselineBuild.provide(source, workbench.folder(), workbench.interrupted());
+        } catch (MeasurementFailedException e) {
+            users.forEach(user -> reasons.put(user, "the C program cannot be built: " + e.getMessage()));
+            return;
+        }
+        for (Program user : users) {
+            String reason = GpuRun.unavailable(user, workbench);
+            if (reason != null) {
+                reasons.put(user, reason);
+            }
+        }
     }
 
     private static final Duration PATIENCE = Duration.ofSeconds(10);

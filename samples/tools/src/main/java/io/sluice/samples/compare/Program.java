@@ -1,6 +1,7 @@
 package io.sluice.samples.compare;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** A program that a measurement needs. */
 enum Program {
@@ -8,6 +9,10 @@ enum Program {
     SLUICE("sluice", List.of(), List.of()),
     /** Plain C: a package has it built, else it is built from the sources in this package's resources. */
     CEILING(BaselineBuild.compiler(), List.of("gcc", "libc6-dev"), List.of(BaselineBuild.compiler(), "--version")),
+    /** The same for GPUs, with the CUDA driver of the machine. */
+    GPU(BaselineBuild.compiler(), List.of("gcc", "libc6-dev"), List.of()),
+    /** NCCL of the machine, by the same program. */
+    NCCL(BaselineBuild.compiler(), List.of("gcc", "libc6-dev"), List.of()),
     /** UCX's own benchmark. */
     UCX("ucx_perftest", List.of("ucx-utils"), List.of("ucx_info", "-v")),
     /** UCX's Java binding, which comes with this program, on the machine's UCX. */
@@ -34,15 +39,25 @@ enum Program {
         return packages;
     }
 
+    /** What it is, if it is one of our programs in C. */
+    @Nullable CProgram source() {
+        return switch (this) {
+            case CEILING -> CProgram.CEILING;
+            case GPU, NCCL -> CProgram.GPU;
+            case SLUICE, UCX, JUCX, IPERF3 -> null;
+        };
+    }
+
     /** The command line that makes it tell its version; empty for one that tells none. */
     List<String> versionQuestion() {
-        return this == CEILING && PackagedPeers.find(BaselineBuild.NAME) != null ? List.of() : versionQuestion;
+        return this == CEILING && PackagedPeers.find(CProgram.CEILING.fileName()) != null ? List.of() : versionQuestion;
     }
 
     boolean isPresent() {
         return switch (this) {
             case SLUICE -> true;
-            case CEILING -> BaselineBuild.isPossible();
+            case CEILING -> BaselineBuild.isPossible(CProgram.CEILING);
+            case GPU, NCCL -> BaselineBuild.isPossible(CProgram.GPU);
             case JUCX -> UcxLibrary.isPresent();
             case UCX, IPERF3 -> SearchPath.find(executable) != null;
         };

@@ -1,0 +1,95 @@
+#include "gpu.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NANOS_PER_MILLI INT64_C(1000000)
+#define NANOS_PER_SECOND 1e9
+#define MAXIMUM_INFLIGHT 4096
+#define MAXIMUM_BLOCKS 65535
+#define MAXIMUM_MILLIS (UINT64_C(24) * 60 * 60 * 1000)
+
+static int usage(void) {
+    fputs("usage: gpu copy BYTES INFLIGHT WARMUP_MS DURATION_MS\n"
+          "       gpu pages-copies|pages-batch BYTES PAGES INFLIGHT WARMUP_MS DURATION_MS\n"
+          "       gpu pages-kernel PTX BLOCKS BYTES PAGES INFLIGHT WARMUP_MS DURATION_MS\n"
+          "       gpu to-device|from-device BYTES INFLIGHT WARMUP_MS DURATION_MS\n"
+          "       gpu nccl BYTES INFLIGHT WARMUP_MS DURATION_MS\n"
+          "       gpu --handle ... shares memory by a handle, not by a descriptor\n",
+            stderr);
+    return STATUS_USAGE;
+}
+
+static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *value) {
+    char *end = NULL;
+    errno = 0;
+    unsigned long long parsed = strtoull(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || *text == '-' || parsed < least || parsed > most) {
+        fprintf(stderr, "gpu: %s is not from %" PRIu64 " to %" PRIu64 "\n", text, least, most);
+        return false;
+    }
+    *value = parsed;
+    return true;
+}
+
+static bool read_rest(char **arguments, struct plan *plan) {
+    uint64_t warmup = 0;
+    uint64_t duration = 0;
+    if (!number(arguments[0], 1, MAXIMUM_INFLIGHT, &plan->inflight) || !number(arguments[1], 0, MAXIMUM_MILLIS, &warmup)
+            || !number(arguments[2], 1, MAXIMUM_MILLIS, &duration)) {
+        return false;
+    }
+    plan->warmup = (int64_t)warmup * NANOS_PER_MILLI;
+    plan->duration = (int64_t)duration * NANOS_PER_MILLI;
+    return true;
+}
+
+/* Figures in bytes, seconds, and bytes a second; those in nanoseconds are of the measured time and of one operation. */
+static int print(const char *mode, const struct plan *plan, struct figures figures) {
+    double seconds = (double)figures.nanos / NANOS_PER_SECOND;
+    double moved = (double)plan->bytes * (double)plan->pages * (double)figures.operations;
+    printf("{\"op\":\"%s\",\"bytes\":%" PRIu64 ",\"pages\":%" PRIu64 ",\"inflight\":%" PRIu64
+           ",\"seconds\":%.9f,\"rate\":%.0f,\"operations\":%" PRIu64 ",\"nanos\":%" PRId64 ",\"median_nanos\":%" PRId64 "}\n",
+            mode, plan->bytes, plan->pages, plan->inflight, seconds, moved / seconds, figures.operations, figures.nanos,
+            figures.median_nanos);
+    return fflush(stdout) == 0 ? 0 : STATUS_FAILED;
+}
+
+int main(int count, char **arguments) {
+    struct plan plan = {.pages = 1};
+    enum sharing sharing = BY_DESCRIPTOR;
+    uint64_t blocks = 0;
+    if (count > 1 && strcmp(arguments[1], "--handle") == 0) {
+        sharing = BY_HANDLE;
+        count--;
+        arguments++;
+    }
+    const char *mode = count > 1 ? arguments[1] : "";
+    if (count == 6 && number(arguments[2], 1, MAXIMUM_BYTES, &plan.bytes) && read_rest(arguments + 3, &plan)) {
+        if (strcmp(mode, "copy") == 0) {
+            return print(mode, &plan, copy_measure(&plan, sharing));
+        }
+        if (strcmp(mode, "to-device") == 0 || strcmp(mode, "from-device") == 0) {
+            return print(mode, &plan, host_copy_measure(&plan, strcmp(mode, "to-device") == 0));
+        }
+        if (strcmp(mode, "nccl") == 0) {
+            return print(mode, &plan, nccl_measure(&plan));
+        }
+        return usage();
+    }
+    bool is_kernel = count == 9 && strcmp(mode, "pages-kernel") == 0;
+    bool is_batch = strcmp(mode, "pages-batch") == 0;
+    char **rest = is_kernel ? arguments + 4 : arguments + 2;
+    if ((is_kernel && number(arguments[3], 1, MAXIMUM_BLOCKS, &blocks))
+            || (count == 7 && (is_batch || strcmp(mode, "pages-copies") == 0))) {
+        if (number(rest[0], 1, MAXIMUM_BYTES, &plan.bytes) && number(rest[1], 1, MAXIMUM_PAGES, &plan.pages)
+                && number(rest[0], 1, MAXIMUM_BYTES / plan.pages, &plan.bytes) && read_rest(rest + 2, &plan)) {
+            enum way way = is_kernel ? KERNEL : is_batch ? BATCH : COPIES;
+            return print(mode, &plan, pages_measure(&plan, sharing, way, arguments[2], (unsigned)blocks));
+        }
+    }
+    return usage();
+}
