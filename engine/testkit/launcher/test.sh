@@ -113,9 +113,14 @@ artifact_of() {
   sed -n 's:.*<artifactId>\(sluice-[a-z-]*\)</artifactId>.*:\1:p' "$root/$1/pom.xml" | sed -n 2p
 }
 
+# Whether the module in the folder $1 depends on that in $2: by its artifact, or as it compiles its sources.
+depends_on() {
+  grep -qF -e "<artifactId>$(artifact_of "$2")</artifactId>" -e "{sluice.root}/$2/src/" -- "$root/$1/pom.xml"
+}
+
 # Prints the modules that differ from a commit, and those that depend on them; all, where a file of no module differs.
 changed_modules() {
-  local base=$1 files file module candidate artifact grown affected=' '
+  local base=$1 files file module candidate other grown affected=' '
   files=$(git -C "$root" diff --no-renames --name-only "$base" -- && git -C "$root" ls-files --others --exclude-standard) ||
     fail "$STATUS_USAGE" "--changed: git knows no difference to $base"
   while IFS= read -r file; do
@@ -138,8 +143,8 @@ changed_modules() {
     grown=''
     for module in "${MODULES[@]}"; do
       [[ $affected != *" $module "* ]] || continue
-      for artifact in $affected; do
-        if grep -q "<artifactId>$(artifact_of "$artifact")</artifactId>" "$root/$module/pom.xml"; then
+      for other in $affected; do
+        if depends_on "$module" "$other"; then
           affected+="$module "
           grown=yes
           break
