@@ -1,6 +1,7 @@
 package io.sluice.fuzz;
 
 import com.sun.management.ThreadMXBean;
+import io.sluice.testkit.Patience;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,7 +27,7 @@ public final class ParserFuzz {
     private static final long DEFAULT_SEED = 20_240_229L;
     private static final int STANDARD_INPUTS = 30_000;
     private static final int SOAK_FACTOR = 100;
-    private static final long MOST_NANOS = TimeUnit.SECONDS.toNanos(20);
+    private static final long MOST_NANOS = Patience.BOUND.toNanos();
     private static final int LONGEST_SHOWN = 4096;
     private static final int PLACE_FRAMES = 4;
 

@@ -33,8 +33,8 @@ class HalfOpenCostTest {
     private static final int FEW = 16;
     private static final int SOCKETS = 200;
     private static final int TLS_SOCKETS = 50;
-    // those that say nothing are closed after three seconds
-    private static final Duration HELD_FOR = Duration.ofMillis(1500);
+    // those that say nothing are closed after three tenths of the time-out of handshakes
+    private static final Duration HELD_FOR = Patience.BOUND.dividedBy(5);
     private static final Duration SETTLED = Duration.ofMillis(100);
     private static final byte[] BEGINNING = MessageSocket.header(Frame.MAGIC, Frame.VERSION, MessageType.HELLO, 100);
     // a handshake record of 512 bytes, and in it a client's hello

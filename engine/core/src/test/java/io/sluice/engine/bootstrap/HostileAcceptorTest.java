@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 /** An acceptor may do anything: connect ends in time, with a typed error, and leaves nothing behind. */
 class HostileAcceptorTest {
     private final CapturedLog log = CapturedLog.warnings();
-    private final TransferEngine engine = engine(Patience.scaled(Duration.ofSeconds(10)));
+    private final TransferEngine engine = engine(Patience.BOUND);
 
     private static TransferEngine engine(Duration connectTimeout) {
         return TransferEngine.open(PatientOptions.builder()

@@ -79,9 +79,9 @@ class StrangersLoadTest {
 
         void addFor(Duration time, TransferEngine honest, StrangersTarget target) {
             long end = System.nanoTime() + time.toNanos();
-            while (System.nanoTime() - end < 0) {
+            do {
                 add(honest, target);
-            }
+            } while (System.nanoTime() - end < 0);
         }
 
         Duration quantile(double part) {

@@ -12,6 +12,7 @@ import io.sluice.engine.TransferOptions;
 import io.sluice.engine.bootstrap.HandWrittenPeer;
 import io.sluice.engine.control.MessageType;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.SteadyRounds;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.Test;
 class DishonestAcknowledgementsTest {
     // longer than any wait, so that nothing but dishonesty ends the connection
     private static final Duration NEVER = Duration.ofHours(1);
+    // the peer's signs of life must come within it
     private static final Duration LIVENESS = Duration.ofSeconds(1);
     private static final int CREDITS = 16;
 
@@ -103,12 +105,14 @@ class DishonestAcknowledgementsTest {
 
     @Test
     void noAcknowledgementThoughHeartbeatsPass() throws Exception {
-        close();
-        open(LIVENESS);
-        CompletableFuture<Optional<SluiceException>> end = submitNotification();
-        peer.receive(MessageType.NOTIFY);
-        assertLost();
-        assertThat(LinkedEngines.get(end)).containsInstanceOf(OutcomeUnknownException.class);
+        SteadyRounds.run(LIVENESS, liveness -> {
+            close();
+            open(liveness);
+            CompletableFuture<Optional<SluiceException>> end = submitNotification();
+            peer.receive(MessageType.NOTIFY);
+            assertLost();
+            assertThat(LinkedEngines.get(end)).containsInstanceOf(OutcomeUnknownException.class);
+        });
     }
 
     @Test

@@ -17,13 +17,13 @@ import io.sluice.engine.transport.tcp.FaultyPath.Fault;
 import io.sluice.testkit.OpenDescriptors;
 import io.sluice.testkit.Patience;
 import io.sluice.testkit.PatientOptions;
+import io.sluice.testkit.SteadyRounds;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,36 +36,51 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 @Tag("filler")
 class BreakAtEveryByteTest {
-    private static final Duration LIVENESS = Patience.scaled(Duration.ofSeconds(1));
-    private static final Duration HASTY = Patience.scaled(Duration.ofMillis(400));
+    // what falls silent is given up after this
+    private static final Duration LIVENESS = Duration.ofSeconds(1);
+    // what is alive is not given up, though the machine may be busy with others
+    private static final Duration PATIENT = Patience.BOUND.multipliedBy(2);
     private static final Duration SETTLING = Duration.ofMillis(50);
     private static final int BYTES = 200;
     private static final int SOCKETS = 2;
     private static final int STEP = 13;
     private static final int SELDOM = 16;
 
-    private final EngineOptions options = PatientOptions.builder()
-            .transports(List.of("tcp"))
-            .lanes(1)
-            .livenessTimeout(LIVENESS)
-            .connectTimeout(Patience.BOUND)
-            .build();
     private final int before = OpenDescriptors.count();
-    private final TransferEngine target = TransferEngine.open(options);
-    private final TransferEngine initiator = TransferEngine.open(options);
+    private TransferEngine target;
+    private TransferEngine initiator;
     // for handshakes that break, and for no others: a slow machine may take longer for one that does not
-    private final TransferEngine hasty =
-            TransferEngine.open(options.toBuilder().connectTimeout(HASTY).build());
-    private final MemoryRegion served = target.allocate(BYTES, RegionOptions.readWrite());
-    private final MemoryRegion local = initiator.allocate(BYTES, RegionOptions.local());
+    private TransferEngine hasty;
+    private MemoryRegion served;
+    private MemoryRegion local;
     private int tries;
     private int failed;
 
-    @AfterEach
-    void close() {
-        Patience.await(served.close());
-        Patience.await(local.close());
-        Patience.await(CompletableFuture.allOf(initiator.closeAsync(), hasty.closeAsync(), target.closeAsync()));
+    /** Runs with engines that give up what is silent for so long. */
+    private void withEngines(Duration liveness, Runnable round) {
+        EngineOptions options = PatientOptions.builder()
+                .transports(List.of("tcp"))
+                .lanes(1)
+                .livenessTimeout(liveness)
+                .connectTimeout(Patience.BOUND)
+                .build();
+        target = TransferEngine.open(options);
+        initiator = TransferEngine.open(options);
+        hasty = TransferEngine.open(options.toBuilder()
+                .connectTimeout(liveness.multipliedBy(2).dividedBy(5))
+                .build());
+        served = target.allocate(BYTES, RegionOptions.readWrite());
+        local = initiator.allocate(BYTES, RegionOptions.local());
+        tries = 0;
+        failed = 0;
+        try {
+            round.run();
+        } finally {
+            Patience.await(served.close());
+            Patience.await(local.close());
+            Patience.await(
+                    CompletableFuture.allOf(initiator.closeAsync(), hasty.closeAsync(), target.closeAsync()));
+        }
         OpenDescriptors.assertSettleAt(before);
     }
 
@@ -119,6 +134,10 @@ class BreakAtEveryByteTest {
     @ParameterizedTest
     @EnumSource(Break.class)
     void handshake(Break what) {
+        SteadyRounds.run(LIVENESS, liveness -> withEngines(liveness, () -> breakHandshakes(what)));
+    }
+
+    private void breakHandshakes(Break what) {
         int step = step(what);
         long[][] lengths = recorded();
         for (int socket = 0; socket < SOCKETS; socket++) {
@@ -180,6 +199,10 @@ class BreakAtEveryByteTest {
     @ParameterizedTest
     @EnumSource(Break.class)
     void frames(Break what) {
+        SteadyRounds.run(LIVENESS, liveness -> withEngines(liveness, () -> breakFrames(what)));
+    }
+
+    private void breakFrames(Break what) {
         int step = step(what);
         // a header and the bytes of the write, then the read's header; the answers are a header with bytes, and a count
         int outward = FrameHeader.BYTES + BYTES + FrameHeader.BYTES;
@@ -225,6 +248,10 @@ class BreakAtEveryByteTest {
     /** A slow path is no fault: one with latency and little bandwidth carries everything. */
     @Test
     void slowPathLosesNothing() {
+        withEngines(PATIENT, this::passSlowly);
+    }
+
+    private void passSlowly() {
         try (FaultyPath path = path()) {
             Connection connection = Patience.await(initiator.connect(through(path)));
             RemoteRegion remote = Patience.await(connection.attach(served.descriptor()));

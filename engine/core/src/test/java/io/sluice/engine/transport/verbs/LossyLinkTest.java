@@ -27,10 +27,10 @@ class LossyLinkTest {
             MixedLoad other = MixedLoad.back(pair).start();
             load.awaitProgress(PROGRESS);
             other.awaitProgress(PROGRESS);
+            // by chance, and so perhaps none of the first ones
+            Patience.until("packets are lost on either way", () -> forth.lost() > 0 && back.lost() > 0);
             load.stopAndCheck();
             other.stopAndCheck();
-            assertThat(forth.lost()).as("packets lost on the way there").isPositive();
-            assertThat(back.lost()).as("packets lost on the way back").isPositive();
             assertThat(pair.connection().state()).isEqualTo(ConnectionState.OPEN);
         }
     }
