@@ -171,7 +171,8 @@ class BufferTransfersTest {
     void aDeadlineIsForTheWhole(Vertx vertx) throws Exception {
         try (Target target = new Target("tcp");
                 Severed slow = new Severed(target.engine.address())) {
-            TransferClient client = client(vertx, Target.quick(Target.clientOptions("tcp", 8)));
+            // nothing but the deadline ends it
+            TransferClient client = client(vertx, Target.clientOptions("tcp", 8));
             TransferConnection connection = await(client.connect(slow.address()));
             RemoteRegion remote = await(connection.attach(target.region.descriptor()));
             slow.freeze();

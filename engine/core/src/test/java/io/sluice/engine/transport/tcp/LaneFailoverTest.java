@@ -159,13 +159,13 @@ class LaneFailoverTest {
                 Patience.await(closing.close());
                 begin(traffic, new Traffic(connection, local, gone), initiator);
                 for (int cut = 1; cut < LANES; cut++) {
-                    awaitWrites();
+                    awaitWrites(connection);
                     failure.accept(path.links().get(1 + cut));
                     int up = LANES - cut;
                     Patience.until(
                             "the lane is given up",
                             () -> lanesDown(target) >= LANES - up || connection.state() != ConnectionState.OPEN);
-                    awaitWrites();
+                    awaitWrites(connection);
                 }
                 stopping = true;
                 Patience.until("all have ended", () -> outstanding.get() == 0);
@@ -198,9 +198,13 @@ class LaneFailoverTest {
         }
     }
 
-    private void awaitWrites() {
+    /** A connection that is lost would be waited for in vain. */
+    private void awaitWrites(Connection connection) {
         int before = writes.get();
-        Patience.until("it goes on", () -> writes.get() > before + 2 * SLOTS);
+        Patience.until(
+                "it goes on",
+                () -> writes.get() > before + 2 * SLOTS || connection.state() != ConnectionState.OPEN);
+        assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
     }
 
     private static long lanesDown(TransferEngine engine) {
