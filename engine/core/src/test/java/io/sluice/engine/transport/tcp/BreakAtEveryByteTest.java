@@ -78,8 +78,7 @@ class BreakAtEveryByteTest {
         } finally {
             Patience.await(served.close());
             Patience.await(local.close());
-            Patience.await(
-                    CompletableFuture.allOf(initiator.closeAsync(), hasty.closeAsync(), target.closeAsync()));
+            Patience.await(CompletableFuture.allOf(initiator.closeAsync(), hasty.closeAsync(), target.closeAsync()));
         }
         OpenDescriptors.assertSettleAt(before);
     }

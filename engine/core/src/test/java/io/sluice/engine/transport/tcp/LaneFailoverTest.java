@@ -202,8 +202,7 @@ class LaneFailoverTest {
     private void awaitWrites(Connection connection) {
         int before = writes.get();
         Patience.until(
-                "it goes on",
-                () -> writes.get() > before + 2 * SLOTS || connection.state() != ConnectionState.OPEN);
+                "it goes on", () -> writes.get() > before + 2 * SLOTS || connection.state() != ConnectionState.OPEN);
         assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
     }
 
