@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.UUID;
 
 /**
- * What the target tells of a region when it is attached.
+ * How the target describes a region that is attached.
  *
  * @param way how another process reaches it
  * @param words whether its words may be changed

@@ -11,7 +11,7 @@ import io.sluice.engine.contract.OwnMemory;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Memory of the GPUs in software, of one and the other by turns; if wanted, of the host too where no peer reaches it. */
+/** Memory of the GPUs in software, one after the other; if wanted, of the host too where no peer reaches it. */
 final class SoftGpuMemory implements ContractMemory {
     private static final int GPUS = 2;
 
