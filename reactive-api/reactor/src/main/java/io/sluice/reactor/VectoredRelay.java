@@ -12,7 +12,7 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Operators;
 import reactor.core.scheduler.Scheduler.Worker;
 
-/** One subscriber's vectored transfer: each element has a result, whatever the source of the elements. */
+/** One subscriber's vectored transfer: each element has a result. Subclasses supply the elements. */
 abstract class VectoredRelay extends DemandRelay<TransferResult> {
     final VectoredTransferFlux source;
 

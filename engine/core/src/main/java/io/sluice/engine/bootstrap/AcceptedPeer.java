@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
 
 /**
- * A peer that has proved that it may connect: the accepting side's last step, on the poller that the connection stays on. That
- * is the one on which the bootstrap was, unless the peer asks for a group that lives on another.
+ * A peer that has authenticated: the accepting side's last step, on the poller of the connection. That is the poller of
+ * the bootstrap, unless the peer asks for a group on another.
  */
 final class AcceptedPeer implements PendingSocket, FramedSocket.Handler {
     private final BootstrapContext engine;
@@ -35,10 +35,10 @@ final class AcceptedPeer implements PendingSocket, FramedSocket.Handler {
     }
 
     /**
-     * Goes on at home with a socket that another poller has let go.
+     * Continues on the connection's poller with a socket that another poller has released.
      *
-     * @param stream its TLS, with memory of its own; null for none
-     * @param security what TLS has shown
+     * @param stream its TLS stream, with its own memory; null for none
+     * @param security the peer as TLS has shown it
      */
     void bringHome(int descriptor, @Nullable TlsStream stream, @Nullable TlsPeer security) {
         // from here on a closing engine waits for this, and not for the bootstrap

@@ -9,11 +9,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The host that an engine tells its peers where the options name none: the bound address, or for a wildcard address the
- * one by which peers can come.
+ * The host that an engine advertises to peers if the options name none: the bound address, or for a wildcard address
+ * one at which peers can reach it.
  *
- * @param address to tell
- * @param origin why this one, for the log
+ * @param address the address to advertise
+ * @param origin why this address was chosen, for the log
  */
 public record AdvertisedHost(InetAddress address, String origin) {
     private static final Logger LOG = LoggerFactory.getLogger(AdvertisedHost.class);
@@ -23,7 +23,7 @@ public record AdvertisedHost(InetAddress address, String origin) {
 
     private static final InetAddress ELSEWHERE_6 = InetAddress.ofLiteral("2001:db8::1");
 
-    /** Chooses the host to announce to peers, and logs a line if it is not plainly the requested one. */
+    /** Chooses the host to advertise, and logs a line unless it is the requested one. */
     public static String of(String listenHost, InetAddress bound, LocalNetwork network) {
         if (!bound.isAnyLocalAddress()) {
             if (bound.isLoopbackAddress() && !saysLoopback(listenHost)) {
@@ -53,7 +53,7 @@ public record AdvertisedHost(InetAddress address, String origin) {
         return text;
     }
 
-    /** The best address of this machine for a wildcard one; loopback if there is no other. */
+    /** Returns the best address of this machine for a wildcard address; loopback if there is no other. */
     static AdvertisedHost choose(InetAddress wildcard, LocalNetwork network) {
         boolean six = !(wildcard instanceof Inet4Address);
         List<InetAddress> own = network.addresses().stream()
@@ -102,7 +102,7 @@ public record AdvertisedHost(InetAddress address, String origin) {
         }
     }
 
-    /** From where an address can be used. */
+    /** The reach of an address. */
     private enum Reach {
         NETWORK,
         /** Machines on the same link. */

@@ -6,17 +6,17 @@ import io.sluice.engine.control.UnfinishedWork;
 import io.sluice.engine.providers.Transports;
 
 /**
- * An engine as its bootstraps see it.
+ * The parts of an engine that its bootstraps need.
  *
- * @param id its id
- * @param epoch its run
- * @param options its settings
- * @param credentials what it proves itself by
- * @param nonces where random bytes come from
- * @param handshakes its sockets that are not connections yet
- * @param transports what it can offer
- * @param unfinished what it waits for when it closes
- * @param sessions what becomes of a bootstrap that succeeds
+ * @param id the engine's identity
+ * @param epoch the engine's epoch
+ * @param options the engine's options
+ * @param credentials the engine's credentials
+ * @param nonces the source of random bytes
+ * @param handshakes the sockets that are not connections yet
+ * @param transports the transports that it can offer
+ * @param unfinished the work that a closing engine waits for
+ * @param sessions creates the session of a successful bootstrap
  */
 public record BootstrapContext(
         EngineId id,

@@ -5,7 +5,10 @@ import io.sluice.engine.security.TlsStream;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A session as its bootstrap sees it, on the session's poller except where it says otherwise. */
+/**
+ * The parts of a session that its bootstrap needs. Methods are called on the session's poller unless they say
+ * otherwise.
+ */
 public interface BootstrappedSession {
     /** The terms that the bootstrap has agreed on. Any thread. */
     PeerTerms terms();
@@ -16,20 +19,23 @@ public interface BootstrappedSession {
     /** The offers of this side's endpoints to the peer's, path by path. */
     List<byte[]> offers();
 
-    /** The bootstrap has failed before {@link #begin}: what the endpoint has prepared for its offer is given back. */
+    /**
+     * Called when the bootstrap has failed before {@link #begin}: releases what the endpoint has prepared for its
+     * offer.
+     */
     void discard();
 
     /** From here on, lanes of the peer's find this session. */
     void expectLanes();
 
     /**
-     * The bootstrap's messages are done; the path for the data is set up next.
+     * Called when the bootstrap's messages are done, to set up the data paths.
      *
-     * @param peerOffers what this side's endpoints must know of the peer's, path by path
+     * @param peerOffers the offers of the peer's endpoints, path by path
      * @param connectDeadline by when the connection must be open
      */
     void begin(List<byte[]> peerOffers, long connectDeadline);
 
-    /** A lane of the peer's has proved that it belongs here. */
+    /** Called when a lane of the peer has proved that it belongs to this session. */
     void laneArrived(int index, int descriptor, @Nullable TlsStream stream);
 }

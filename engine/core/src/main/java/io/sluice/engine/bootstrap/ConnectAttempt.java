@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One try to connect. If the transport that it took turns out to be of no use between the two engines, another follows without
- * it.
+ * An attempt to connect. If the chosen transport proves unusable between the two engines, another attempt follows
+ * without it.
  */
 public final class ConnectAttempt {
     private static final Logger LOG = LoggerFactory.getLogger(ConnectAttempt.class);
@@ -46,7 +46,7 @@ public final class ConnectAttempt {
         opened.whenComplete(this::ended);
     }
 
-    /** Tries with all transports; the future gets what comes of it. */
+    /** Tries with all transports and completes the future with the result. */
     public static void begin(
             BootstrapContext engine,
             EngineAddress target,

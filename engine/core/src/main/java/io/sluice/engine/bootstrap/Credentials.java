@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
 
 /**
- * The credentials by which an engine proves itself, and those it accepts of peers. They may come from files or a vault,
- * so no poller loads them.
+ * The credentials that an engine presents, and those it accepts from peers. They may come from files or a vault, so no
+ * poller loads them.
  */
 public final class Credentials {
     private final @Nullable TlsOptions tls;
@@ -26,7 +26,7 @@ public final class Credentials {
     // the last loaded tokens, which recognize most peers before the source is asked
     private volatile List<Token> lately = List.of();
 
-    /** Asks for all of it once, so that what is wrong with it is found when the engine opens. */
+    /** Loads all credentials once, so that errors are found when the engine opens. */
     public Credentials(EngineOptions options) {
         tokens = options.tokens();
         boolean changes = tokens != null && options.token() == null;
@@ -38,18 +38,18 @@ public final class Credentials {
         }
     }
 
-    /** Null if sockets are plain. */
+    /** Returns the TLS options; null if sockets are plain. */
     @Nullable
     TlsOptions tls() {
         return tls;
     }
 
-    /** Whether peers must prove anything. */
+    /** Whether peers must authenticate. */
     public boolean areAsked() {
         return tokens != null || tls != null;
     }
 
-    /** For a socket to that address; null if it is plain. */
+    /** Returns the TLS engine of a socket to an address; null if it is plain. */
     public @Nullable Supplier<SSLEngine> connecting(InetSocketAddress to) {
         return tls == null ? null : TlsEngines.connecting(tls, to);
     }
@@ -59,7 +59,7 @@ public final class Credentials {
         return tokens != null;
     }
 
-    /** The present tokens, none if none are required. Not on a poller. */
+    /** Loads the current tokens; none if none are required. Not on a poller. */
     List<Token> load() {
         TokenSource source = tokens;
         if (source == null) {
@@ -74,7 +74,7 @@ public final class Credentials {
         return found;
     }
 
-    /** The tokens of the last load; they may be out of date, unless they {@linkplain #areFixed() are fixed}. */
+    /** Returns the tokens of the last load, which may be out of date unless they {@linkplain #areFixed() are fixed}. */
     List<Token> lately() {
         return lately;
     }
@@ -85,10 +85,11 @@ public final class Credentials {
     }
 
     /**
-     * Those of this moment, on the loop's thread; inside this call if there is nothing to wait for.
+     * Loads the current tokens and passes them on, on the loop's thread; inside this call if there is nothing to wait
+     * for.
      *
-     * @param log where it is said that they are not available, as strangers can make them be asked for
-     * @param then gets them, or none if they are not available, though they are asked for
+     * @param log the log for a failure, bounded because strangers can cause it
+     * @param then receives the tokens, or none if they are not available
      */
     void load(EventLoop loop, RefusalLog log, Consumer<List<Token>> then) {
         List<Token> known = fixed;

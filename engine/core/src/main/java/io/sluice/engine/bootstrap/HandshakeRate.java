@@ -2,7 +2,7 @@ package io.sluice.engine.bootstrap;
 
 import java.util.concurrent.atomic.AtomicLong;
 
-/** How many handshakes may begin: so many a second, of which those of one second may come at once. Any thread. */
+/** Limits how many handshakes may begin: a number for each second, which may all come at once. Thread-safe. */
 final class HandshakeRate {
     private static final long SECOND = 1_000_000_000L;
 
@@ -15,7 +15,7 @@ final class HandshakeRate {
         this.due = new AtomicLong(now);
     }
 
-    /** How many may begin at this moment. */
+    /** Returns how many may begin now. */
     long free(long now) {
         long ahead = due.get() - now;
         return (SECOND - Math.max(0, ahead)) / interval;

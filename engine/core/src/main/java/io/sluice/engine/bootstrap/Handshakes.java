@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * The sockets that peers have opened and that are neither connections nor lanes yet: how many there may be, how many may begin
- * in a second, and what became of those that were refused. Any thread.
+ * The sockets that peers have opened and that are neither connections nor lanes yet: limits of their number and rate,
+ * and counts of refusals. Thread-safe.
  */
 public final class Handshakes {
     // One that takes longer makes room for others when there are too many. An honest peer's first word comes with
@@ -25,7 +25,7 @@ public final class Handshakes {
     private static final int ENDED_AT_ONCE = 32;
     private static final int BUFFERS_WITH_TLS = 3;
 
-    /** The bootstrap of an accepted socket. Any thread, except where it says otherwise. */
+    /** The bootstrap of an accepted socket. Thread-safe unless a method says otherwise. */
     interface HalfOpen {
         /** The poller that runs the handshake. */
         Poller poller();
@@ -39,7 +39,7 @@ public final class Handshakes {
         /** Whether the peer has been welcomed. */
         boolean isAnswered();
 
-        /** Others wait, and this one has taken long. On its poller. */
+        /** Called on its poller when others wait and this one has taken long. */
         void evicted();
     }
 
@@ -95,7 +95,8 @@ public final class Handshakes {
     }
 
     /**
-     * There are too many: those that have taken longest for their few messages are ended, so that others are served.
+     * Called when there are too many: ends those that have taken longest for their few messages, so that others are
+     * served.
      *
      * @param waits whether some of a source wait; where there are places left, its own alone make room for it
      */

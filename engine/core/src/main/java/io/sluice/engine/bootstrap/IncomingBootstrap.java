@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
 
 /**
- * The accepting side of a socket that says nothing of itself yet: it becomes a control channel (HELLO) or a lane (LANE), or
- * is closed within the handshake time-out. Until the peer has proved that it may connect, it borrows what memory it needs.
+ * The accepting side of an unidentified socket: it becomes a control channel (HELLO) or a lane (LANE), or is closed
+ * within the handshake time-out. Until the peer has authenticated, it uses borrowed memory.
  */
 final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, Handshakes.HalfOpen, PendingSocket {
     // of the time for all of it, how much there is until the first message: 3 s of 10

@@ -2,7 +2,7 @@ package io.sluice.engine.bootstrap;
 
 import io.sluice.engine.Integrity;
 
-/** How the bootstrap agrees on {@link Integrity}: the connecting side says what it asks for, the accepting side what holds. */
+/** How the bootstrap agrees on {@link Integrity}: the connecting side requests, and the accepting side decides. */
 final class IntegrityTerms {
     private static final int NONE = 0;
     private static final int CRC32C = 1;

@@ -17,7 +17,7 @@ import javax.net.ssl.SSLEngine;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens a lane from the connecting side: a socket that proves to which connection it belongs. Its owner bounds its time,
+ * Opens a lane from the connecting side: a socket that proves to which connection it belongs. Its owner bounds its time
  * and aborts it at the end.
  */
 public final class LaneConnector implements FramedSocket.Handler {

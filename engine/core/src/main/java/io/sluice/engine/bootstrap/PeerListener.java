@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
 
 /**
- * Accepts sockets and gives each to a poller, once there is a place for it. All are accepted at once, as the kernel's queue knows
- * no addresses, and one of them could fill it.
+ * Accepts sockets and passes each to a poller once there is a place for it. All are accepted immediately, as the
+ * kernel's queue does not distinguish addresses and one address could fill it.
  */
 public final class PeerListener {
     private static final int BACKLOG = 1024;

@@ -12,17 +12,17 @@ import org.jspecify.annotations.Nullable;
  * @param initiator whether this side connected
  * @param peer the other engine
  * @param identity the peer's proven identity
- * @param peerEpoch its run
- * @param connectionId 16 random bytes of the acceptor's
- * @param secret what both sides derived
- * @param notificationCredits what the peer grants to begin with
- * @param maxNotificationBytes the longest notification that the peer takes
- * @param peerLivenessNanos after how long a silence the peer gives this side up
+ * @param peerEpoch the peer's epoch
+ * @param connectionId 16 random bytes from the acceptor
+ * @param secret the secret that both sides derived
+ * @param notificationCredits the credits that the peer grants initially
+ * @param maxNotificationBytes the longest notification that the peer accepts
+ * @param peerLivenessNanos the silence after which the peer considers this side lost
  * @param integrity how changed bytes are detected
  * @param knowsChecksums whether the peer can be asked for the checksum of a region
  * @param knowsDrain whether the peer understands the announcement of a drain
  * @param knowsPaths whether the peer knows that a connection may have several paths
- * @param transportReason why the connection takes its transport, in a sentence
+ * @param transportReason why the connection uses its transport, in a sentence
  * @param address where lanes are opened to; null on the accepting side
  */
 public record PeerTerms(

@@ -6,8 +6,8 @@ import org.slf4j.event.Level;
 import org.slf4j.spi.LoggingEventBuilder;
 
 /**
- * Logs why sockets are refused, a few times a second at most and then with how many were left out: strangers can cause as many
- * as they like. Any thread.
+ * Logs why sockets are refused, at most a few times a second and with the number of suppressed lines, as strangers can
+ * cause any number. Thread-safe.
  */
 final class RefusalLog {
     /** The most lines a second. */

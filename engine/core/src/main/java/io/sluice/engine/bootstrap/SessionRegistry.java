@@ -10,18 +10,18 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** Makes and finds the sessions of an engine. Any thread. */
+/** Creates and finds the sessions of an engine. Thread-safe. */
 public interface SessionRegistry {
-    /** Whether the engine takes no new connections because its end has begun. */
+    /** Whether the engine accepts no new connections because it is closing. */
     boolean isClosing();
 
-    /** False if there are as many connections as may be. */
+    /** Returns false if the limit of connections is reached. */
     boolean hasRoom();
 
-    /** The home of the next connection: one poller after the other. */
+    /** Returns the poller of the next connection, in rotation. */
     Poller nextPoller();
 
-    /** The home of all connections of a group. */
+    /** Returns the poller of all connections of a group. */
     Poller homeOf(LoopGroup group);
 
     /** Whether the user lets the peer connect. */
@@ -33,7 +33,7 @@ public interface SessionRegistry {
      * @param control the socket of the bootstrap, which becomes the control channel
      * @param terms what the bootstrap has agreed on
      * @param transports of its paths, the preferred one first
-     * @param opened gets the connection when it is open, or why it never is
+     * @param opened completed with the connection when it is open, or with the reason why it never is
      */
     BootstrappedSession make(
             Poller poller,

@@ -5,10 +5,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Distributes the places for handshakes, and their rate: a source address may take one more while it has less than so
- * many times what is free. So one alone has nearly all, several have equal parts, and something is left for one that
- * comes later. The last places are for addresses that have none: a few addresses that come at once would otherwise take
- * them all. Any thread.
+ * Distributes the places for handshakes, and their rate: a source address may take one more while it has less than a
+ * multiple of what is free. So one address alone gets nearly all, several get equal parts, and something is left for
+ * later ones. The last places are for addresses that have none; otherwise a few addresses at once could take them all.
+ * Thread-safe.
  */
 final class SourceShares {
     // one address alone gets seven eighths

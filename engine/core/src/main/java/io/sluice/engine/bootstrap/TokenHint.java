@@ -7,8 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * By which the accepting side finds out which of several tokens the connecting side will prove to know. It goes over the nonce
- * of that handshake, so two handshakes with the same token have nothing in common; it proves nothing.
+ * Tells the accepting side which of several tokens the connecting side will prove to know. It covers the nonce of the
+ * handshake, so two handshakes with the same token have nothing in common. It proves nothing.
  */
 final class TokenHint {
     private static final int BYTES = 16;

@@ -9,20 +9,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Why a connection takes a lesser transport than this engine could have had, or than its peer could.
+ * Why a connection uses a less preferred transport than one of its engines has.
  *
- * @param transport that it takes
- * @param because why, in a sentence
- * @param lacks whether it is as either engine lacks one
+ * @param transport the transport that it uses
+ * @param because the reason, in a sentence
+ * @param lacks whether the reason is that an engine lacks a transport
  */
 record TransportFallback(String transport, String because, boolean lacks) {
     private static final Logger LOG = LoggerFactory.getLogger(TransportFallback.class);
 
     /**
-     * Finds it out.
+     * Determines the reason.
      *
-     * @param own this engine's
-     * @param chosen what both have
+     * @param own this engine's transports
+     * @param chosen the chosen transport
      * @param fields the peer's first message
      * @param severalPaths whether the peer supports several paths
      */
@@ -57,7 +57,7 @@ record TransportFallback(String transport, String because, boolean lacks) {
                 lacks);
     }
 
-    /** Says it; of a peer that has proved itself, as others could fill the log. */
+    /** Logs the reason, only for an authenticated peer, as others could fill the log. */
     void log(String peer) {
         if (lacks) {
             LOG.info("the connection to {} uses {}: {}", peer, transport, because);

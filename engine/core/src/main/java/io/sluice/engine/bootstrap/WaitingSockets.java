@@ -6,8 +6,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Accepted sockets for which there is no place yet: they cost a descriptor each, and no memory to speak of. Each source address
- * has a queue of its own, so that none waits behind another's. Confined to the listener's loop.
+ * Accepted sockets for which there is no place yet: each costs a descriptor and almost no memory. Each source address
+ * has its own queue, so that none waits behind another's. Confined to the listener's loop.
  */
 final class WaitingSockets {
     static final int NONE = -1;

@@ -1,6 +1,6 @@
 /**
- * From a socket to a connection or a lane: what the two sides say before, credentials and proofs, and the shares of sockets
- * that have proved nothing yet. It knows the sessions that come of it by narrow interfaces alone. Internal.
+ * From a socket to a connection or lane: the messages of the bootstrap, credentials and proofs, and the shares of
+ * unauthenticated sockets. It uses sessions only through narrow interfaces. Internal.
  */
 @NullMarked
 package io.sluice.engine.bootstrap;

@@ -2,7 +2,7 @@ package io.sluice.engine.control;
 
 import io.sluice.engine.transport.EventLoop;
 
-/** How much of something one peer may have in a duty cycle, so that the loop's other connections have their turn. */
+/** Limits how much a peer may use in a duty cycle, so that the loop's other connections get their turn. */
 public final class CycleBudget {
     private final EventLoop loop;
     private final long most;

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A message as it stands on a socket: magic (2 bytes), version (1), type (1), length (4), body; network byte order. */
+/** The form of a message on a socket: magic (2 bytes), version (1), type (1), length (4), body; network byte order. */
 public final class Frame {
     public static final short MAGIC = 0x534C;
     public static final byte VERSION = 1;
@@ -28,11 +28,11 @@ public final class Frame {
     }
 
     /**
-     * How long the body of a frame is.
+     * Returns the length of the body of a frame, after checking the header.
      *
-     * @param from holds its header
-     * @param at where it begins
-     * @throws ProtocolException if it is none, or its body is longer than may be
+     * @param from a buffer with the header
+     * @param at the position of the header
+     * @throws ProtocolException if it is not a frame, or its body is too long
      */
     static int checkedLength(ByteBuffer from, int at, int maxBody) {
         if (from.getShort(at) != MAGIC) {

@@ -25,7 +25,7 @@ public final class FramedSocket implements SocketStream.Owner {
     private static final Logger LOG = LoggerFactory.getLogger(FramedSocket.class);
     private static final int HEADER = Frame.HEADER;
     private static final int SEND_BUFFER = 16 * 1024;
-    // answers are as many as the peer likes, so a peer that does not take them must not fill this side's memory
+    // a peer can cause any number of answers, so one that does not read them must not fill this side's memory
     private static final int MAX_QUEUED_ANSWER_BYTES = 4 << 20;
     private static final int ENOUGH_QUEUED_BYTES = 1 << 20;
     private static final int MAX_READS_A_CYCLE = 64;
@@ -63,35 +63,35 @@ public final class FramedSocket implements SocketStream.Owner {
 
     /** Receives messages and the end of the stream. */
     public interface Handler {
-        /** The connect that was under way has succeeded, and TLS is set up if it was asked for. */
+        /** Called when the connect has succeeded, and TLS is set up if requested. */
         default void connected() {}
 
         /**
-         * The peer of an accepted socket begins TLS.
+         * Called when the peer of an accepted socket begins TLS.
          *
-         * @return what to answer with; or null, and then the handler has closed the socket
+         * @return the maker of this side's TLS engine; or null, if the handler has closed the socket
          */
         default @Nullable Supplier<SSLEngine> tls() {
             throw new IllegalStateException("only an accepted socket is answered");
         }
 
-        /** A whole message. The body is valid during the call. */
+        /** Called with a whole message. The body is valid during the call. */
         void message(int type, ByteBuffer body);
 
         /**
-         * Goes on with what the last message has asked for, if that is more than one cycle's work. It is asked at least
+         * Continues the work that the last message has requested, if that is more than one cycle's. Called at least
          * once a cycle.
          *
-         * @return true once nothing is left of it: before that no further message is handed out
+         * @return true once it is done; until then no further message is delivered
          */
         default boolean goOn() {
             return true;
         }
 
-        /** After {@link #hasRoom()} was false: what was queued has left. */
+        /** Called after {@link #hasRoom()} was false and all queued messages have left. */
         default void drained() {}
 
-        /** The socket is broken or at its end, and is closed. */
+        /** Called when the socket is broken or at its end, and is closed. */
         void broken(String reason, @Nullable Throwable cause);
     }
 

@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says goodbye on a control channel and waits a moment for the peer to hang up: closing at once, with the peer's last bytes
- * unread, would make the kernel reset the connection and could take the goodbye from the peer.
+ * Announces the close on a control channel and waits briefly for the peer to close as well: closing immediately, with
+ * the peer's last bytes unread, would make the kernel reset the connection, and the peer might miss the announcement.
  */
 public final class GracefulClose extends Deadline implements FramedSocket.Handler, PendingSocket {
     private static final long PATIENCE_NANOS = 1_000_000_000L;

@@ -5,8 +5,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
 
 /**
- * Words from a peer, made fit for messages and logs: short, and nothing that is not printable. And words for a peer, without
- * addresses of memory, which texts of the platform's own errors may carry.
+ * Makes text from a peer fit for messages and logs: short and printable. Also removes memory addresses, which errors of
+ * the platform may contain, from text for a peer.
  */
 public final class PeerText {
     private static final int MAX_BYTES = 512;

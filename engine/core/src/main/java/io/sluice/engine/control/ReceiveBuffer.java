@@ -5,8 +5,8 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the messages of a socket are received: there is memory from the first bytes on, and it is borrowed until the peer has
- * proved that it may connect. Confined to one event loop.
+ * The receive buffer of a socket's messages. Its memory is allocated at the first bytes, and borrowed until the peer
+ * has authenticated. Confined to one event loop.
  */
 final class ReceiveBuffer {
     private static final int INITIAL_BYTES = 4096;

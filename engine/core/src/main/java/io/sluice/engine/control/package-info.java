@@ -1,6 +1,6 @@
 /**
- * Bounded messages over a socket, plain or in TLS, and what an engine that closes waits for. The ground of bootstrap and
- * control channel. Internal.
+ * Bounded messages over a socket, plain or in TLS, and the work that a closing engine waits for. The basis of bootstrap
+ * and control channel. Internal.
  */
 @NullMarked
 package io.sluice.engine.control;

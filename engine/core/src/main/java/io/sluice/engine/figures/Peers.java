@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.function.ToLongFunction;
 
 /**
- * The peers that an engine has connections to, and a bounded number of those that it had some to. Any thread; the lock is held for
- * moments, when a connection opens or ends or a reader asks.
+ * The peers of an engine's connections, and a bounded number of earlier ones. Thread-safe; the lock is held briefly,
+ * when a connection opens or ends or a reader asks.
  */
 final class Peers {
     /** How many ended ones are kept. */

@@ -16,7 +16,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.function.ToLongFunction;
 
-/** Adds up on each read what pollers, and callers in their own threads, have counted of one transport. */
+/** The metrics of one transport, summed at each read over the counters of pollers and of callers' threads. */
 final class TransportFigures implements TransportMetrics {
     private final OpenTransport transport;
     private final List<FlowCounters> byPoller;

@@ -6,7 +6,7 @@ import io.sluice.engine.transport.RemoteKey;
 /**
  * The checked update of a signal.
  *
- * @param remote the region it lies in
+ * @param remote the region that holds the signal
  * @param offset from the attached slice's start, in bytes
  * @param addend what to add
  * @param order what it comes after

@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The names of all environment variables of this project, and a word about those that are none of them. Any thread. */
+/** The names of all environment variables of this project, and warnings about unknown ones. Thread-safe. */
 public final class VariableNames {
     private static final Logger LOG = LoggerFactory.getLogger(VariableNames.class);
 
@@ -135,7 +135,7 @@ public final class VariableNames {
                         PREFIX + transport.toUpperCase(Locale.ROOT).replace('-', '_') + "_"));
     }
 
-    /** The known name that takes the fewest changes, if a typing error or a cut is all that can lie between the two. */
+    /** Returns the known name with the fewest differences, if a typing error or truncation can explain them. */
     static Optional<String> nearest(String name) {
         String upper = name.toUpperCase(Locale.ROOT);
         int slips = Math.max(2, (upper.length() - PREFIX.length()) / 3);
@@ -144,7 +144,7 @@ public final class VariableNames {
                 .min(Comparator.comparingInt(known -> distance(upper, known)));
     }
 
-    /** How many characters are to be put in, taken out or changed to make one text of the other. */
+    /** Returns the edit distance of two texts. */
     static int distance(String from, String to) {
         int[] row = new int[to.length() + 1];
         for (int j = 0; j <= to.length(); j++) {

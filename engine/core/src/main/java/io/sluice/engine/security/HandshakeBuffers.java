@@ -6,9 +6,9 @@ import java.util.ArrayDeque;
 import java.util.function.IntFunction;
 
 /**
- * Direct buffers that the sockets of an engine use in turn until their peers have proved who they are, so that strangers
- * allocate nothing: there are as many as were in use at once, and memory is asked for no more while there is none. For any
- * thread; never on the path of data.
+ * A pool of direct buffers that the sockets of an engine use until their peers have authenticated, so that strangers
+ * allocate nothing. There are as many as were in use at once; after a failed allocation no memory is requested for a
+ * while. Thread-safe; never used on the data path.
  */
 public final class HandshakeBuffers {
     /** The size of each in bytes: the longest message of the bootstrap, or two records of TLS. */

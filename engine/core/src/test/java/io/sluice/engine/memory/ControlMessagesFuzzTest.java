@@ -83,7 +83,7 @@ class ControlMessagesFuzzTest {
         public void disarm(Deadline deadline) {}
     }
 
-    /** Nobody has said what a peer may not do. */
+    /** Gives a peer all rights. */
     private static final RegionRights EVERYTHING =
             new RegionRights(null, new PeerIdentity(EngineId.random(), null, null, null, List.of()));
 

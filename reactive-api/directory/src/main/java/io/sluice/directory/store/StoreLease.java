@@ -22,7 +22,7 @@ public interface StoreLease {
      *
      * @param key where
      * @param expected what must lie there, or {@code null} if nothing may
-     * @param value what shall lie there, at most 256 KiB
+     * @param value the value to store, at most 256 KiB
      * @return whether it was put
      */
     Mono<Boolean> replace(String key, byte @Nullable [] expected, byte[] value);

@@ -332,7 +332,7 @@ class RefusedFramesTest {
         assertReadRefused(CompletionStatus.UNKNOWN_REGION);
     }
 
-    /** The margins are what they were, the peer's connection goes on, and so does everybody else's. */
+    /** The margins are what they were, the peer's connection goes on, and so do all others. */
     private void assertOthersAreUnharmed() {
         target.assertMarginsUnchanged();
         Connection connection = peer.in(target.engine());
