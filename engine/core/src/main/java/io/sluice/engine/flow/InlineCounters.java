@@ -15,7 +15,7 @@ public final class InlineCounters {
     private final Direction writes = new Direction();
     private final Direction reads = new Direction();
 
-    /** All zero. */
+    /** Creates counters that are all zero. */
     public InlineCounters() {}
 
     private static final class Direction {
@@ -54,7 +54,10 @@ public final class InlineCounters {
         return operation == Operation.READ ? reads : writes;
     }
 
-    /** A number for what is kept of each operation: different from others' nearly always, and of few bits if it is folded. */
+    /**
+     * Returns a number for the samples of an operation that nearly always differs from others' and has few bits when
+     * folded.
+     */
     int place(Operation operation) {
         return place + (operation == Operation.READ ? 1 : 0);
     }
@@ -80,9 +83,9 @@ public final class InlineCounters {
     }
 
     /**
-     * Takes over what others have counted, which count no more.
+     * Adds the counts of others, which count no more.
      *
-     * @param others not these
+     * @param others other counters
      */
     public void add(InlineCounters others) {
         writes.add(others.writes);
@@ -90,9 +93,9 @@ public final class InlineCounters {
     }
 
     /**
-     * How many have been cancelled when all their bytes had been moved, but their signal had not been given.
+     * Returns how many were cancelled after all their bytes had been moved but before their signal was given.
      *
-     * @param operation of which kind
+     * @param operation the kind of operation
      * @return the count
      */
     public long cancelled(Operation operation) {
@@ -100,9 +103,9 @@ public final class InlineCounters {
     }
 
     /**
-     * What those have moved.
+     * Returns how many bytes those have moved.
      *
-     * @param operation of which kind
+     * @param operation the kind of operation
      * @return bytes
      */
     public long cancelledBytes(Operation operation) {
@@ -110,9 +113,9 @@ public final class InlineCounters {
     }
 
     /**
-     * How many have succeeded.
+     * Returns how many have succeeded.
      *
-     * @param operation of which kind
+     * @param operation the kind of operation
      * @return the count
      */
     public long operations(Operation operation) {
@@ -120,9 +123,9 @@ public final class InlineCounters {
     }
 
     /**
-     * What they have moved.
+     * Returns how many bytes those have moved.
      *
-     * @param operation of which kind
+     * @param operation the kind of operation
      * @return bytes
      */
     public long bytes(Operation operation) {
@@ -130,21 +133,21 @@ public final class InlineCounters {
     }
 
     /**
-     * How long they took.
+     * Returns how long those took.
      *
-     * @param operation of which kind
-     * @return nanoseconds, in sum
+     * @param operation the kind of operation
+     * @return the sum in nanoseconds
      */
     public long nanos(Operation operation) {
         return has(operation) ? of(operation).nanos.sum() : 0;
     }
 
     /**
-     * Adds buckets to those of a histogram that is being put together.
+     * Adds the buckets to those of a histogram.
      *
-     * @param operation of which kind
-     * @param kind of time
-     * @param counts one for each bucket
+     * @param operation the kind of operation
+     * @param kind the kind of time
+     * @param counts a count for each bucket
      * @return the sum of the times, nanoseconds
      */
     public long addTo(Operation operation, LatencyKind kind, long[] counts) {

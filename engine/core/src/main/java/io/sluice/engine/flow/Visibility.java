@@ -4,7 +4,7 @@ import io.sluice.engine.transport.WriteVisibility;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Makes what was written over all paths of a connection visible at the target. On the poller's thread. */
+/** Makes the writes over all paths of a connection visible at the target. On the poller's thread. */
 final class Visibility {
     // of the paths whose completed writes are not visible yet
     private final WriteVisibility[] acknowledging;
@@ -27,17 +27,17 @@ final class Visibility {
     }
 
     /**
-     * What has to come before something that follows writes: one path sees to the order of its own writes, but knows nothing of
-     * those that another path's adapter has only acknowledged.
+     * Returns the step between writes and operations that follow them: a path keeps the order of its own writes, but
+     * does not know of those that another path's adapter has only acknowledged.
      *
-     * @return null if nothing has to
+     * @return null if no step is needed
      */
     static @Nullable Visibility between(List<FlowPath> paths) {
         Visibility all = new Visibility(paths);
         return paths.size() > 1 && all.acknowledging.length > 0 ? all : null;
     }
 
-    /** Runs what follows, perhaps inside the call, and never if an endpoint is closed before. */
+    /** Runs a task when the writes are visible, possibly inside the call, and never if an endpoint is closed first. */
     void make(Runnable done) {
         if (acknowledging.length == 0) {
             done.run();

@@ -36,7 +36,7 @@ final class WaitingTransfers {
         return transfer.options.priority().ordinal() * paths + path;
     }
 
-    /** Adds one behind all others of its path and priority; one that waits already is left alone. */
+    /** Adds a transfer after all others of its path and priority; does nothing if it already waits. */
     void append(DataTransfer transfer, int path) {
         if (!transfer.waiting) {
             int list = list(transfer, path);
@@ -44,7 +44,10 @@ final class WaitingTransfers {
         }
     }
 
-    /** Adds one before those of its path and priority that were submitted later; one that waits already is left alone. */
+    /**
+     * Adds a transfer before those of its path and priority that were submitted later; does nothing if it already
+     * waits.
+     */
     void insert(DataTransfer transfer, int path) {
         if (transfer.waiting) {
             return;
@@ -57,7 +60,7 @@ final class WaitingTransfers {
         }
         DataTransfer before = null;
         DataTransfer after = first[list];
-        // one half posted stays the first: it may hold the credit that this one will lack
+        // a partly posted transfer stays first: it may hold the credit that this one will lack
         while (after != null && (after.current() != null || after.submittedAt() - transfer.submittedAt() <= 0)) {
             before = after;
             after = after.next;
@@ -65,7 +68,7 @@ final class WaitingTransfers {
         add(transfer, list, before);
     }
 
-    /** The next element of one that waits goes over another path, perhaps. */
+    /** Moves a waiting transfer whose next element may use another path. */
     void move(DataTransfer transfer, int path) {
         if (transfer.waiting && transfer.waitingIn != list(transfer, path)) {
             remove(transfer);
@@ -92,7 +95,7 @@ final class WaitingTransfers {
         }
     }
 
-    /** Takes a transfer out; one that does not wait is left alone. */
+    /** Removes a transfer; does nothing if it does not wait. */
     void remove(DataTransfer transfer) {
         if (!transfer.waiting) {
             return;
@@ -125,9 +128,9 @@ final class WaitingTransfers {
     }
 
     /**
-     * The one whose turn it is, or null.
+     * Returns the next transfer, or null.
      *
-     * @param without the paths that are passed over, a bit each
+     * @param without the paths to skip, a bit each
      */
     @Nullable
     DataTransfer next(int without) {
@@ -151,7 +154,7 @@ final class WaitingTransfers {
         return overdueChosen ? oldest : urgent;
     }
 
-    /** The first of a priority, given by its first list. */
+    /** Returns the first of a priority, given by its first list. */
     private @Nullable DataTransfer first(int list, int without) {
         DataTransfer found = null;
         for (int path = 0; path < paths; path++) {
@@ -163,7 +166,7 @@ final class WaitingTransfers {
         return found;
     }
 
-    /** A chunk of the one that {@link #next} gave was taken. */
+    /** Records that a chunk of the transfer that {@link #next} returned was taken. */
     void tookTurn() {
         if (contested) {
             overduesTurn = !overdueChosen;
@@ -171,9 +174,10 @@ final class WaitingTransfers {
     }
 
     /**
-     * One that was overtaken with an element half posted, and so holds the credit that another may wait for; or null.
+     * Returns a transfer that was overtaken with a partly posted element, and so holds a credit that another may wait
+     * for; or null.
      *
-     * @param without the paths that are passed over, a bit each
+     * @param without the paths to skip, a bit each
      */
     @Nullable
     DataTransfer nextBegun(int without) {

@@ -3,9 +3,9 @@ package io.sluice.engine.flow;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What changes the target's memory between two things that come after all of it: notifications, {@code STRONG} signals,
- * flushes. What follows a group may leave once the group and all before it are empty: that gives the order that is promised
- * on any transport, under any reordering of the lanes.
+ * The transfers that change the target's memory between two operations that must follow them: notifications, {@code
+ * STRONG} signals, flushes. A follower may be posted once its group and all earlier ones are empty. This gives the
+ * promised order on any transport, however its lanes reorder.
  */
 final class WriteGroup {
     private int outstanding;
@@ -15,12 +15,12 @@ final class WriteGroup {
     private boolean visible;
     private int use;
 
-    /** What comes after a group. */
+    /** An operation that follows a group. */
     interface Follower {
-        /** The group and all before it are empty. */
+        /** Called when the group and all earlier ones are empty. */
         void reached();
 
-        /** Whether they have to be visible before, and not only to have completed. */
+        /** Whether the writes must be visible first, and not only completed. */
         default boolean needsVisibility() {
             return true;
         }
@@ -43,7 +43,7 @@ final class WriteGroup {
         follower = next;
     }
 
-    /** What follows has ended before its time. */
+    /** Called when the follower has ended early. */
     void dropFollower() {
         follower = null;
     }
@@ -64,7 +64,7 @@ final class WriteGroup {
         return first;
     }
 
-    /** How often it was taken from the pool: an answer to an earlier use means nothing. */
+    /** Returns how often it was taken from the pool: a result for an earlier use is ignored. */
     int use() {
         return use;
     }
@@ -77,7 +77,7 @@ final class WriteGroup {
         return visible;
     }
 
-    /** Makes it fit for the pool. */
+    /** Resets the group for the pool. */
     void reopen() {
         visibilityAsked = false;
         visible = false;

@@ -15,21 +15,21 @@ final class WriteGroups {
     private boolean releasing;
 
     /**
-     * Of a connection.
+     * Creates the groups of a connection.
      *
-     * @param between what has to come between a group and what follows it; null if nothing has to
+     * @param between the step between a group and its follower; null if none is needed
      */
     WriteGroups(@Nullable Visibility between) {
         this.between = between;
         groups.addLast(open);
     }
 
-    /** Nothing is made visible any more, as the connection has ended. */
+    /** Called when the connection has ended and nothing is made visible any more. */
     void connectionEnded() {
         between = null;
     }
 
-    /** The open group, with one more in it. */
+    /** Enters the open group and returns it. */
     WriteGroup enter() {
         open.enter();
         return open;
@@ -50,12 +50,15 @@ final class WriteGroups {
         return closed;
     }
 
-    /** Whether nothing is outstanding before this group, and nothing in it but one, so that what follows may go with that one. */
+    /**
+     * Whether nothing is outstanding before this group and only one transfer in it, so that the follower may go with
+     * that one.
+     */
     boolean isNextAlone(WriteGroup group) {
         return between == null && groups.peekFirst() == group && group.outstanding() == 1;
     }
 
-    /** Lets what follows empty groups go. */
+    /** Releases the followers of empty groups. */
     void release() {
         if (releasing) {
             return;
@@ -77,7 +80,7 @@ final class WriteGroups {
         }
     }
 
-    /** Whether what follows a group may go as far as the paths are concerned; if not, it is released when it may. */
+    /** Whether the paths allow the follower of a group to go; if not, it is released when they do. */
     private boolean isVisible(WriteGroup group) {
         Visibility needed = between;
         WriteGroup.Follower follower = group.follower();
@@ -94,7 +97,7 @@ final class WriteGroups {
         return between == null || group.isVisible();
     }
 
-    /** What waits for its group. */
+    /** Returns the followers that wait for their groups. */
     List<WriteGroup.Follower> followers() {
         List<WriteGroup.Follower> found = new ArrayList<>();
         for (WriteGroup group : groups) {

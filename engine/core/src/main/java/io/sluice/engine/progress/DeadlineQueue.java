@@ -5,7 +5,7 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A binary heap of deadlines in which each knows its place, so that disarming one is as cheap as arming it and nothing is
+ * A binary heap of deadlines that know their position, so that disarming is as cheap as arming and nothing is
  * allocated. Confined to one thread.
  */
 @SuppressWarnings("ReferenceEquality") // a deadline is its own identity
@@ -17,7 +17,7 @@ final class DeadlineQueue {
         return size == 0;
     }
 
-    /** The earliest time; the queue is not empty. */
+    /** Returns the earliest time; the queue must not be empty. */
     long earliest() {
         return at(0).at();
     }
@@ -50,7 +50,7 @@ final class DeadlineQueue {
         }
     }
 
-    /** Takes the earliest out if its time has come. */
+    /** Removes and returns the earliest deadline if its time has come. */
     @Nullable
     Deadline pollExpired(long now) {
         if (size == 0 || at(0).at() - now > 0) {

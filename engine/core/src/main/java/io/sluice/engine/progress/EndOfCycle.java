@@ -14,10 +14,10 @@ final class EndOfCycle {
     private ArrayList<Runnable> spare = new ArrayList<>();
 
     /**
-     * Nothing.
+     * Creates an empty list.
      *
      * @param running runs a task, and never throws
-     * @param failures of transports' loops
+     * @param failures receives failures of transports' loops
      */
     EndOfCycle(Consumer<Runnable> running, Consumer<Throwable> failures) {
         this.running = running;
@@ -37,8 +37,8 @@ final class EndOfCycle {
     }
 
     /**
-     * Lets the transports post what they have gathered, and then runs the tasks, which may wake other threads: what the cycle
-     * has posted is on its way by then. Says how much there was.
+     * Makes the transports post the requests that they have gathered, and then runs the tasks, which may wake other
+     * threads: the cycle's requests have been sent by then. Returns how much work there was.
      */
     int run() {
         return flush() + runTasks();

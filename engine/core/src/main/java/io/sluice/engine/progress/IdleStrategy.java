@@ -1,11 +1,11 @@
 package io.sluice.engine.progress;
 
 /**
- * The reaction of a poller to a duty cycle without work: first it spins, as an answer on the same machine or rack is
- * microseconds away, then it lets others run, then it parks in the kernel, so that an idle engine costs no core.
+ * The reaction of a poller to a duty cycle without work: first it spins, as an answer from the same machine or rack
+ * takes microseconds, then it yields, then it parks in the kernel, so that an idle engine costs no core.
  */
 final class IdleStrategy {
-    // to yield costs as much as to look for work
+    // yielding costs as much as looking for work
     private static final int SPINS_A_YIELD = 32;
 
     private final long spinNanos;
@@ -32,8 +32,8 @@ final class IdleStrategy {
     }
 
     /**
-     * Another thread was given something to do: on the only processor it can't begin while this one spins, so the next time
-     * that there is nothing to do it is let run at once.
+     * Called when another thread got work: on the only processor it cannot begin while this one spins, so the poller
+     * yields at the next cycle without work.
      */
     void handedOver() {
         spins = SPINS_A_YIELD - 1;

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells all observers of an engine; what one throws keeps it neither from the others nor from what it has observed. */
+/** Notifies all observers of an engine. An exception of one affects neither the others nor the observed operation. */
 public final class Observers implements EngineObserver {
     private static final Logger LOG = LoggerFactory.getLogger(Observers.class);
 
@@ -24,9 +24,9 @@ public final class Observers implements EngineObserver {
     }
 
     /**
-     * Those of an engine.
+     * Returns the observers of an engine.
      *
-     * @param options the engine's
+     * @param options the engine's options
      * @return {@code null} if there are none
      */
     public static @Nullable Observers of(EngineOptions options) {

@@ -6,14 +6,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A source of a stage's work. Other threads signal and close it; the rest is the loop's. */
+/** A source of a stage's work. Other threads signal and close it; everything else happens on the loop. */
 final class PolledSource implements EngineLoop.SourceHandle, Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(PolledSource.class);
 
     private final PollerLoop loop;
     private final EngineLoop.Source source;
     private final int budget;
-    // taken once, on the thread that adds it: what throws must not do so on the loop
+    // called once, on the thread that adds it, so that an exception is not thrown on the loop
     private final String name;
     private final AtomicBoolean signalled = new AtomicBoolean();
 
@@ -61,13 +61,13 @@ final class PolledSource implements EngineLoop.SourceHandle, Runnable {
 
     private void activate() {
         if (!removed) {
-            // also in the midst of its own poll, which may have looked before
+            // also inside its own poll, which may have looked before
             more = true;
             loop.activate(this);
         }
     }
 
-    /** Enters the source in the list of those with work; false if it is there already. */
+    /** Adds the source to the list of those with work; returns false if it is already there. */
     boolean list() {
         boolean enters = !listed;
         listed = true;

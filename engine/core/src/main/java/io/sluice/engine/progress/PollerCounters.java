@@ -2,7 +2,7 @@ package io.sluice.engine.progress;
 
 import java.util.concurrent.atomic.AtomicLongArray;
 
-/** Counters that one poller writes and any thread reads: an add costs no atomic instruction. */
+/** Counters that one poller writes and any thread reads, so an addition costs no atomic instruction. */
 public final class PollerCounters {
     /** The counters. */
     public enum Counter {
@@ -10,7 +10,7 @@ public final class PollerCounters {
         BUSY_POLLS,
         /** Duty cycles that found none. */
         EMPTY_POLLS,
-        /** How long those with work took, nanoseconds. */
+        /** The time of duty cycles with work, in nanoseconds. */
         BUSY_NANOS,
         /** Duty cycles that took too long. */
         STALLS

@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A poller as the stages above the engine see it. It is one of the poller's own sources only while one of theirs has work, so
- * that those without work neither are looked at nor keep the poller from asking the kernel.
+ * A poller as seen by stages above the engine. It is one of the poller's sources only while a stage's source has work,
+ * so that sources without work are not polled and do not keep the poller from asking the kernel.
  */
 public final class PollerLoop implements EngineLoop, EventLoop.Source {
     private static final Logger LOG = LoggerFactory.getLogger(PollerLoop.class);
@@ -34,7 +34,7 @@ public final class PollerLoop implements EngineLoop, EventLoop.Source {
         /** Whether the calling thread is the poller's. */
         boolean inLoop();
 
-        /** Something held the poller up, or did more than it may. */
+        /** Called when something delayed the poller, or exceeded its budget. */
         void reportStall(long took, String cause);
     }
 
@@ -58,7 +58,7 @@ public final class PollerLoop implements EngineLoop, EventLoop.Source {
     }
 
     /**
-     * Runs what the engine owes its user on the loop, also while the engine closes.
+     * Runs the engine's calls of user code on the loop, also while the engine closes.
      *
      * @param task must not block
      */
@@ -86,9 +86,9 @@ public final class PollerLoop implements EngineLoop, EventLoop.Source {
     }
 
     /**
-     * Takes no more tasks and sources, and removes those that there are.
+     * Refuses further tasks and sources, and removes the existing sources.
      *
-     * @param why is said to them
+     * @param why the reason, passed to the sources
      */
     public void close(String why) {
         closed = why;
@@ -158,7 +158,7 @@ public final class PollerLoop implements EngineLoop, EventLoop.Source {
         return active.isEmpty();
     }
 
-    /** The cycle took too long: says which source did, if one did. */
+    /** Returns which source made the cycle too long, if one did. */
     String blame() {
         PolledSource source = slow;
         if (source == null) {

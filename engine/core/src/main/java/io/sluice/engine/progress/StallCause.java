@@ -1,10 +1,9 @@
 package io.sluice.engine.progress;
 
 /**
- * Why a duty cycle took too long: the thread worked, it waited for something, or it was given no processor, for which no
- * callback is to blame. The kernel is asked now and then, and after a long cycle: what it has counted in between is the
- * cycle's, but for what shorter ones did since the last time. While the thread is parked it counts nothing. On the poller's
- * thread.
+ * Why a duty cycle took too long: the thread worked, it waited, or it got no processor, which is no callback's fault.
+ * The kernel is asked occasionally and after a long cycle: its counts in between belong to the cycle, except for those
+ * of shorter cycles since the last reading. It counts nothing while the thread is parked. On the poller's thread.
  */
 final class StallCause {
     private static final long SHORTEST_PERIOD_NANOS = 250_000;
@@ -23,7 +22,7 @@ final class StallCause {
         this.period = Math.clamp(stallNanos / 4, SHORTEST_PERIOD_NANOS, LONGEST_PERIOD_NANOS);
     }
 
-    /** The thread begins, or a cycle has ended that was not too long. */
+    /** Called when the thread begins, or a cycle has ended that was not too long. */
     void cycleEnded(long now) {
         if (now - sampledAt >= period) {
             sample(now);
@@ -39,7 +38,7 @@ final class StallCause {
         }
     }
 
-    /** A cycle has just ended that took so long; says why, in words. */
+    /** Returns, for a long cycle that has just ended, the cause in words. */
     String of(long took, long now) {
         boolean comparable = known;
         long ranBefore = ran;

@@ -7,13 +7,13 @@ import java.lang.foreign.ValueLayout;
 
 /** The kernel's times of a poller's thread. On that thread alone. */
 interface ThreadTimes {
-    /** Reads the counts; false if the kernel does not tell, and then they mean nothing. */
+    /** Reads the counts; returns false if the kernel does not report them. */
     boolean read();
 
-    /** How long the thread has run on a processor until the last reading, nanoseconds. */
+    /** Returns how long the thread has run on a processor until the last reading, in nanoseconds. */
     long ranNanos();
 
-    /** How long it could have run but had no processor, nanoseconds. */
+    /** Returns how long the thread could have run but had no processor, in nanoseconds. */
     long withoutProcessorNanos();
 
     /** The kernel's times of the calling thread. */

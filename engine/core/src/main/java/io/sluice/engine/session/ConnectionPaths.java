@@ -34,8 +34,8 @@ import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The paths of a connection, the most preferred first, and the flow of transfers over them: what happens to the connection happens
- * to each of them. On the connection's loop.
+ * The paths of a connection, the most preferred first, and the flow of transfers over them. Events of the connection
+ * apply to each path. On the connection's loop.
  */
 final class ConnectionPaths implements EndpointAdapter.Owner {
     // complete from the constructor on
@@ -186,7 +186,7 @@ final class ConnectionPaths implements EndpointAdapter.Owner {
         paths.forEach(EndpointAdapter::abortLanes);
     }
 
-    /** The consequence for the connection if a path cannot be set up: it can go on without any but the first. */
+    /** Returns the consequence if a path cannot be set up: the connection needs only the first. */
     SluiceException notSetUp(EndpointAdapter path, SluiceException error) {
         return path.index() == 0 || error instanceof LimitExceededException
                 ? error

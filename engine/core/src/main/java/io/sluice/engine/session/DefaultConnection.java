@@ -43,7 +43,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A connection's face to other threads: it checks what it is given and hands it over. */
+/** The user's view of a connection: checks arguments on the calling thread and hands them over to the poller. */
 final class DefaultConnection extends CheckedOperations<Transfer> implements Connection {
     private static final Duration MOST_PATIENCE = Duration.ofDays(365);
 

@@ -61,7 +61,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The engine: it owns pollers, regions and connections, and finds them for each other. */
+/** The engine: owns pollers, regions and connections. */
 public final class DefaultTransferEngine implements TransferEngine {
     private static final Logger LOG = LoggerFactory.getLogger(DefaultTransferEngine.class);
     private static final AtomicInteger ENGINES = new AtomicInteger();
@@ -84,7 +84,7 @@ public final class DefaultTransferEngine implements TransferEngine {
     private final AtomicBoolean closing = new AtomicBoolean();
     private volatile boolean shuttingDown;
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
-    // for what may block: host names, giving memory back
+    // for blocking work: host names, releasing memory
     private final ExecutorService housekeeping;
     private @Nullable PeerListener listener;
     private @Nullable String advertisedHost;
@@ -132,7 +132,7 @@ public final class DefaultTransferEngine implements TransferEngine {
      *
      * @param options all settings
      * @return the engine
-     * @throws SluiceException if it cannot be opened; nothing of it stays open then
+     * @throws SluiceException if it cannot be opened; nothing stays open then
      */
     public static TransferEngine open(EngineOptions options) {
         try {
@@ -177,7 +177,7 @@ public final class DefaultTransferEngine implements TransferEngine {
                 started++;
             }
         } catch (RuntimeException | Error e) {
-            // no thread of theirs will give them back
+            // none of their threads will release them
             pollers.subList(started, pollers.size()).forEach(Poller::discard);
             throw e;
         }

@@ -10,15 +10,15 @@ import io.sluice.engine.transport.Deadline;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The orderly end of a connection: transfers in flight on both sides are waited for, then the side that asked closes
- * the connection. It looks again every millisecond, so that no transfer has to report. A peer that does not know how to
- * drain is not waited for. On the connection's loop.
+ * The graceful end of a connection: it waits for transfers in flight on both sides, then the side that asked closes the
+ * connection. It checks every millisecond, so that transfers need not report. It does not wait for a peer that does not
+ * support draining. On the connection's loop.
  */
 final class Drain extends Deadline {
     private static final long CHECK_NANOS = 1_000_000;
     private static final byte[] EMPTY = {};
 
-    /** The connection that ends. */
+    /** The connection that drains. */
     interface Owner {
         /** The connection takes no more transfers from now on. */
         void draining(ConnectionEnd why);

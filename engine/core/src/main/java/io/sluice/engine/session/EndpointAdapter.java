@@ -42,8 +42,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One path of a connection: the endpoint with what it asks of the engine, and its lanes. On the connection's loop, but for what
- * users see of it.
+ * One path of a connection: the endpoint, the engine's services for it, and its lanes. On the connection's loop, except
+ * the methods for users.
  */
 final class EndpointAdapter implements EndpointContext, LaneConnector.Owner, ConnectionPath {
     private static final RegionAttachments NO_PART_IN_ATTACHING = new RegionAttachments() {};

@@ -33,9 +33,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The sessions of an engine, and the connections of those that are open. Any thread. */
+/** The sessions of an engine, and the connections of the open ones. Thread-safe. */
 final class EngineSessions implements SessionRegistry {
-    /** Why there is no place for one more. */
+    /** The error when the limit of connections is reached. */
     static final String FULL = "this engine has as many connections as maxConnections allows";
 
     private static final Logger LOG = LoggerFactory.getLogger(EngineSessions.class);
@@ -54,10 +54,10 @@ final class EngineSessions implements SessionRegistry {
     private final List<ConnectionListener> listeners = new CopyOnWriteArrayList<>();
 
     /**
-     * Without any.
+     * Creates an empty set of sessions.
      *
-     * @param pollers their homes
-     * @param closing whether the engine's end has begun
+     * @param pollers the pollers that drive sessions
+     * @param closing whether the engine is closing
      */
     EngineSessions(EngineParts engine, List<Poller> pollers, BooleanSupplier closing) {
         this.engine = engine;
@@ -124,7 +124,7 @@ final class EngineSessions implements SessionRegistry {
         byConnectionId.put(ByteBuffer.wrap(session.terms().connectionId()), session);
     }
 
-    /** False if there are as many connections as may be, those that are being set up included. */
+    /** Returns false if the limit of connections, including those being set up, is reached. */
     boolean begins(PeerSession session) {
         all.add(session);
         return count.incrementAndGet() <= engine.options().maxConnections();
@@ -189,7 +189,7 @@ final class EngineSessions implements SessionRegistry {
                     && (!known.isDone() || known.join().state() == ConnectionState.OPEN);
             return usable ? known : connect.apply(address);
         });
-        // what failed need not be remembered: the next call tries again
+        // a failure need not be kept: the next call tries again
         shared.whenComplete((connection, error) -> {
             if (error != null) {
                 cached.remove(address, shared);

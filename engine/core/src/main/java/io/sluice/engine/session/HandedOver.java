@@ -5,15 +5,18 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
-/** Futures of resources: what comes after the caller has cancelled the future, or let it time out, is given back. */
+/**
+ * Futures of resources: a resource that arrives after the caller has cancelled the future, or let it time out, is
+ * released.
+ */
 final class HandedOver {
     private HandedOver() {}
 
     /**
-     * A future for the caller.
+     * Returns a future for the caller.
      *
-     * @param source completes with the resource, or with why there is none
-     * @param giveBack gets the resource if the future was completed before by the caller
+     * @param source completes with the resource, or with an error
+     * @param giveBack releases the resource if the caller has completed the future earlier
      */
     static <T> CompletableFuture<T> of(CompletionStage<T> source, Consumer<? super T> giveBack) {
         CompletableFuture<T> given = new CompletableFuture<>();
