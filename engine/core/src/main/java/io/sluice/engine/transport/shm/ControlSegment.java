@@ -12,8 +12,8 @@ import java.lang.invoke.VarHandle;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The memory that both ends of a connection share, besides regions: for each direction a ring of bytes, its two positions and
- * the flags of a doorbell. The initiator makes it. The peer may write anything into it at any time.
+ * The memory that both sides of a connection share, besides regions: for each direction a ring of bytes, its two
+ * positions and the flags of a doorbell. The initiator creates it. The peer may write anything into it at any time.
  */
 final class ControlSegment implements AutoCloseable {
     /** The capacity of one ring, in bytes. */
@@ -42,10 +42,10 @@ final class ControlSegment implements AutoCloseable {
         this.memory = mapped.segment();
     }
 
-    /** A new segment and its file, which is the caller's to close. */
+    /** A new segment and its file, which the caller must close. */
     record Made(ControlSegment segment, int descriptor) {}
 
-    /** Makes one, sealed. */
+    /** Creates a sealed segment. */
     static Made make() {
         int file = (int)
                 checked(SharedMemory.create("sluice-control".getBytes(StandardCharsets.US_ASCII), BYTES, false, true));
@@ -67,7 +67,7 @@ final class ControlSegment implements AutoCloseable {
     }
 
     /**
-     * Maps the one that the peer has made; the descriptor stays the caller's.
+     * Maps the segment that the peer has created; the caller keeps the descriptor.
      *
      * @throws ProtocolException if it is not what an honest peer sends
      */
@@ -93,7 +93,7 @@ final class ControlSegment implements AutoCloseable {
         return result;
     }
 
-    /** The acceptor shows that it has mapped the same memory. */
+    /** Called by the acceptor to show that it has mapped the same memory. */
     void answer(long value) {
         LONG.setRelease(memory, ANSWER_AT, value);
     }
@@ -142,7 +142,10 @@ final class ControlSegment implements AutoCloseable {
             LONG.setRelease(memory, words + CONSUMED_AT, position);
         }
 
-        /** The producer has changed words of the consumer's regions. True if the consumer did not know yet. */
+        /**
+         * Says that the producer has changed words of the consumer's regions. Returns true if that is new to the
+         * consumer.
+         */
         boolean tellChanged() {
             return (long) LONG.getVolatile(memory, words + CHANGED_AT) == 0
                     && (long) LONG.getAndSet(memory, words + CHANGED_AT, 1L) == 0;
@@ -156,7 +159,7 @@ final class ControlSegment implements AutoCloseable {
             return (long) LONG.getAcquire(memory, words + CHANGED_AT) != 0;
         }
 
-        /** The consumer sleeps, or is about to. */
+        /** Sets whether the consumer sleeps or is about to. */
         void parked(boolean parked) {
             LONG.setVolatile(memory, words + PARKED_AT, parked ? 1L : 0L);
             VarHandle.fullFence();
@@ -169,7 +172,7 @@ final class ControlSegment implements AutoCloseable {
                     && (long) LONG.getAndSet(memory, words + PARKED_AT, 0L) != 0;
         }
 
-        /** The producer sleeps though it has more to send. */
+        /** Sets whether the producer sleeps although it has more to send. */
         void starved(boolean starved) {
             LONG.setVolatile(memory, words + STARVED_AT, starved ? 1L : 0L);
             VarHandle.fullFence();

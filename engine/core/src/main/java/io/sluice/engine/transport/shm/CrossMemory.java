@@ -12,8 +12,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The peer's own memory, by cross-memory attach. The process is held by a descriptor, and looked at before each batch, so that
- * another that got its number is never written to. On the loop's thread.
+ * The peer's memory, by cross-memory attach. A descriptor holds the process and is checked before each batch, so that
+ * another process with the same number is never written to. On the loop's thread.
  */
 final class CrossMemory implements AutoCloseable {
     /** The process has ended, or is about to. */
@@ -122,7 +122,7 @@ final class CrossMemory implements AutoCloseable {
         return done;
     }
 
-    /** Why the first of a batch did not succeed though the process goes on. */
+    /** Returns why the first of a batch failed although the process is alive. */
     static CompletionStatus whyFailed(WorkRequest request) {
         // the kernel does not say whose memory it could not touch
         return request.local().isAlive() ? CompletionStatus.REMOTE_MEMORY_FAULT : CompletionStatus.LOCAL_MEMORY_FAULT;

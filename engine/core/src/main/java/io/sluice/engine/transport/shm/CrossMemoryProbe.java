@@ -5,7 +5,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.security.SecureRandom;
 
-/** Some random bytes of this process: who reads them by cross-memory attach has found the right process, and may read it. */
+/**
+ * Random bytes of this process: a peer that reads them by cross-memory attach has found the right process and may
+ * access it.
+ */
 final class CrossMemoryProbe implements AutoCloseable {
     private final Arena arena = Arena.ofShared();
     private final byte[] bytes = new byte[ShmOffer.PROBE_BYTES];

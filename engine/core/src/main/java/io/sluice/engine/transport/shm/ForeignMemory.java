@@ -6,6 +6,6 @@ import io.sluice.engine.transport.RegisteredMemory;
  * The registration of memory that is the user's own, which peers reach by its address. The leases of its exposures keep it from
  * them once it ends.
  *
- * @param address where it begins in this process
+ * @param address its address in this process
  */
 record ForeignMemory(long address) implements RegisteredMemory {}

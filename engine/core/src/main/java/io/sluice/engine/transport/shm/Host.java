@@ -7,9 +7,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where this process runs, as far as peers must know: on which boot of which kernel, in which network namespace (of which the
- * abstract names of Unix sockets are), and what the directory is that it shares with others. Names of hosts say nothing: two
- * hosts can have one, and one host many.
+ * Where this process runs, as far as peers must know: the boot of the kernel, the network namespace (which scopes
+ * abstract names of Unix sockets), and the directory that it shares with others. Host names are not used: two hosts can
+ * share one, and a host can have many.
  */
 record Host(String boot, String network, String directory) {
     private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
@@ -39,7 +39,7 @@ record Host(String boot, String network, String directory) {
         }
     }
 
-    /** Device and inode: the same for all who see the same directory, wherever they have mounted it. */
+    /** Returns device and inode, which identify the directory wherever it is mounted. */
     private static String directoryId(String directory) {
         try {
             Map<String, Object> attributes = Files.readAttributes(Path.of(directory), "unix:dev,ino");
@@ -49,18 +49,18 @@ record Host(String boot, String network, String directory) {
         }
     }
 
-    /** The form that crosses the bootstrap. */
+    /** Returns the form in the bootstrap. */
     String text() {
         return boot + " " + network + " " + directory;
     }
 
-    /** Reads that form; null if it is none. */
+    /** Parses that form; returns null if it is invalid. */
     static @Nullable Host read(String text) {
         String[] parts = text.split(" ", -1);
         return parts.length == 3 ? new Host(parts[0], parts[1], parts[2]) : null;
     }
 
-    /** Why this process and that one cannot meet, or null if they perhaps can. */
+    /** Returns why this process and a peer cannot meet, or null if they may. */
     @Nullable
     String whyOutOfReach(@Nullable Host peer) {
         if (peer == null) {

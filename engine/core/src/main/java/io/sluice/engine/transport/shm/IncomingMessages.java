@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The consumer's end of a ring: puts messages together again. On the loop's thread. */
+/** The consumer's end of a ring: reassembles messages. On the loop's thread. */
 final class IncomingMessages {
     private final ControlSegment.Direction direction;
     private final int mostBytes;
@@ -18,10 +18,10 @@ final class IncomingMessages {
     private long consumed;
 
     /**
-     * For one ring.
+     * Creates the consumer of a ring.
      *
-     * @param direction the ring's
-     * @param mostBytes the longest message that is honest
+     * @param direction the ring's direction
+     * @param mostBytes the longest valid message
      * @param listener called with each message
      */
     IncomingMessages(ControlSegment.Direction direction, int mostBytes, Consumer<byte[]> listener) {
@@ -35,9 +35,9 @@ final class IncomingMessages {
     }
 
     /**
-     * Takes what the ring holds now.
+     * Takes the bytes that the ring holds now.
      *
-     * @return true if it was something
+     * @return true if there were any
      * @throws ProtocolException if the peer has damaged the ring
      */
     boolean take() {

@@ -28,7 +28,8 @@ final class MappedMemory {
     /**
      * Copies; throws IllegalStateException if one of the segments is closed.
      *
-     * @return false if part of the memory is missing: it belongs to a mapped file that was truncated, or that there is no room for
+     * @return false if part of the memory is missing: it belongs to a mapped file that was truncated, or for which
+     *     there is no room
      */
     static boolean copy(MemorySegment from, long fromOffset, MemorySegment to, long toOffset, long bytes) {
         if (bytes >= COPY_IN_C_BYTES && !from.isMapped() && !to.isMapped()) {

@@ -37,15 +37,15 @@ final class OutgoingMessages {
         waiting.addLast(message);
     }
 
-    /** Whether the ring would take something now. */
+    /** Whether the ring has room for more bytes. */
     boolean canGoOn() {
         return isWaiting() && room() > 0;
     }
 
     /**
-     * Puts into the ring what it has room for.
+     * Puts as many bytes into the ring as it has room for.
      *
-     * @return true if it was something
+     * @return true if there were any
      * @throws ProtocolException if the peer has damaged the ring's position
      */
     boolean goOn() {
@@ -63,7 +63,7 @@ final class OutgoingMessages {
         return true;
     }
 
-    /** False if some of it is left. */
+    /** Returns false if a part is left. */
     private boolean put(byte[] message) {
         if (lengthSent == 0) {
             for (int i = 0; i < LENGTH_BYTES; i++) {

@@ -13,8 +13,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The regions of this engine that the peer reaches by itself: each is leased from its attachment until the peer has said that
- * it does not use it any more, or has stopped. On the loop's thread.
+ * The regions of this engine that the peer accesses by itself: each is leased from its attachment until the peer has
+ * confirmed that it no longer uses it, or has stopped. On the loop's thread.
  */
 final class OwnRegions {
     private final EndpointContext context;
@@ -47,7 +47,9 @@ final class OwnRegions {
         }
     }
 
-    /** Whether the peer reaches a region by itself. Once it has stopped, no word of its would end a lease any more. */
+    /**
+     * Whether the peer may access a region by itself. Once it has stopped, no confirmation would end a lease any more.
+     */
     boolean reach(ExportedRegion region) {
         RegisteredMemory registration = region.registration();
         return !stopped
@@ -95,7 +97,7 @@ final class OwnRegions {
         return keys.toBytes();
     }
 
-    /** The attachment must not be used any more; the lease ends when the peer has said so. */
+    /** Ends an attachment; the lease ends when the peer has confirmed it. */
     void ended(long handle) {
         Exposed region = exposed.get(handle);
         if (region != null && !region.ended) {
@@ -104,7 +106,7 @@ final class OwnRegions {
         }
     }
 
-    /** The peer does not use it any more. */
+    /** Called when the peer has confirmed that it no longer uses it. */
     void released(long handle) {
         if (stopped) {
             // the end of its socket was heard first, and has ended the lease
@@ -173,7 +175,9 @@ final class OwnRegions {
 
     // ---- the end ----
 
-    /** The connection has ended: what is mapped need not be waited for, since its memory is never used again. */
+    /**
+     * Called when the connection has ended: mapped regions need not be waited for, since their memory is never reused.
+     */
     void close() {
         exposed.values().removeIf(region -> {
             if (!region.byAddress) {

@@ -17,8 +17,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The regions of the peer's that are attached here: their files are asked for, mapped once, and unmapped when the last
- * attachment has ended and no thread touches it any more. On the loop's thread.
+ * The peer's regions that are attached here: their files are requested, mapped once, and unmapped when the last
+ * attachment has ended and no thread accesses it. On the loop's thread.
  */
 final class PeerRegions {
     private final EndpointContext context;
@@ -86,7 +86,7 @@ final class PeerRegions {
         goOn();
     }
 
-    /** Asks for the next files, or ends preparations that lack none. */
+    /** Requests the next files, or ends preparations that lack none. */
     private void goOn() {
         while (wanted.isEmpty()) {
             Preparation first = preparations.peekFirst();
@@ -141,10 +141,10 @@ final class PeerRegions {
     }
 
     /**
-     * The files that were wanted have come.
+     * Called with the requested files.
      *
      * @param message after its type
-     * @param descriptors the caller's to close
+     * @param descriptors closed by the caller
      */
     void filesCame(ByteBuffer message, int[] descriptors) {
         List<ShmRemoteKey> expected = wanted;
@@ -176,7 +176,7 @@ final class PeerRegions {
         end(key);
     }
 
-    /** The target has ended an attachment, and waits for the word that it is not used any more. */
+    /** Called when the target has ended an attachment and waits for the confirmation that it is not used any more. */
     void ended(long handle) {
         ShmRemoteKey key = keys.get(handle);
         if (key == null) {
@@ -219,7 +219,7 @@ final class PeerRegions {
         return !lingering.isEmpty();
     }
 
-    /** Tries again what could not be let go of. */
+    /** Tries again to release regions that were in use. */
     void letGo() {
         lingering.removeIf(this::letGo);
     }

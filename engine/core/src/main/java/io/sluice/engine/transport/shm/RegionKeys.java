@@ -4,15 +4,15 @@ import io.sluice.engine.ProtocolException;
 import java.nio.ByteBuffer;
 
 /**
- * The target's answer to an attach: how the initiator reaches the region.
+ * The target's answer to an attach, which says how the initiator reaches the region.
  *
- * @param way how
- * @param processorAtomics whether atomic operations on it are the processors'
+ * @param way the kind of access
+ * @param processorAtomics whether processors execute its atomic operations
  * @param writable whether the initiator may write
  * @param number the file's, unique in the target's engine; 0 without a file
  * @param fileBytes the file's size
  * @param hugePages whether the file is made of huge pages
- * @param start where the slice begins: in the file, or in the target's address space
+ * @param start the start of the slice in the file, or in the target's address space
  */
 record RegionKeys(
         Way way,
@@ -34,7 +34,7 @@ record RegionKeys(
         /** The initiator uses cross-memory attach. */
         CROSS_MEMORY(2);
 
-        /** The form on the wire, which no version changes. */
+        /** The code on the wire, which never changes. */
         private final int code;
 
         Way(int code) {

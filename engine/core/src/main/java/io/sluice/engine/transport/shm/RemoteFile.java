@@ -6,7 +6,7 @@ import io.sluice.engine.transport.MappedSegment;
 import io.sluice.jni.Errno;
 import io.sluice.jni.SharedMemory;
 
-/** A region's file of the peer's, mapped once however often it is attached. On the loop's thread. */
+/** The file of a peer's region, mapped once for all attachments. On the loop's thread. */
 final class RemoteFile {
     private final MappedSegment mapped;
     private final boolean writable;

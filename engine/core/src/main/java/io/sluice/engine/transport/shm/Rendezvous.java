@@ -16,8 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where one acceptor waits for one initiator: a Unix socket of a random name, which only the authenticated bootstrap tells, in
- * the network namespace's abstract names and, if there is one, in the shared directory.
+ * The meeting point of one acceptor and one initiator: a Unix socket with a random name, known only from the
+ * authenticated bootstrap, in the network namespace's abstract names and, if there is one, in the shared directory.
  */
 final class Rendezvous implements AutoCloseable {
     /** What all names begin with. */

@@ -8,8 +8,8 @@ import io.sluice.jni.SharedMemory;
 import io.sluice.jni.Sockets;
 
 /**
- * A region's memory as a sealed anonymous file. Once closed it is never used again, since a peer that has mapped it cannot be
- * made to unmap it.
+ * A region's memory as a sealed anonymous file. Once closed it is never reused, since a peer that has mapped it cannot
+ * be forced to unmap it.
  */
 final class SharedFile implements AllocatedMemory {
     private final int descriptor;
@@ -21,7 +21,7 @@ final class SharedFile implements AllocatedMemory {
     private final RegionMemory memory;
 
     /**
-     * Takes a file over.
+     * Takes ownership of a file.
      *
      * @param descriptor of the file
      * @param number unique in this engine, so that a peer maps the file once

@@ -16,9 +16,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How two endpoints meet at a Unix socket and come to share the control segment. The acceptor waits at a meeting point, the
- * initiator brings the segment, and the acceptor shows by a word in it that both have mapped the same memory: only then do
- * they know that they run on one host. On the loop's thread.
+ * The handshake of two endpoints over a Unix socket, by which they share the control segment. The acceptor waits at a
+ * meeting point, the initiator sends the segment, and the acceptor writes a word into it to show that both have mapped
+ * the same memory. Only then do they know that they run on one host. On the loop's thread.
  */
 final class ShmHandshake implements AutoCloseable {
     private final EndpointContext context;

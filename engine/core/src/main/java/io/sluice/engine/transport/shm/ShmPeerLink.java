@@ -10,8 +10,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 
 /**
- * The Unix socket between two endpoints: it carries descriptors, wakes a peer that sleeps, and its end tells that the peer has
- * stopped. On the loop's thread.
+ * The Unix socket between two endpoints: it carries descriptors, wakes a sleeping peer, and its end means that the peer
+ * has stopped. On the loop's thread.
  */
 final class ShmPeerLink implements AutoCloseable {
     /** The longest message, in bytes. */

@@ -12,7 +12,7 @@ import io.sluice.jni.Sockets;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/** Finds out whether this kernel lets processes share sealed memory. */
+/** Determines whether this kernel lets processes share sealed memory. */
 public final class ShmTransportProvider implements TransportProvider {
     private static final String NAME = "shm";
     private static final int PREFERENCE = 20;

@@ -17,9 +17,9 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads frames off a lane. Small ones are received many at a time into the loop's staging memory and copied; the rest of a
- * larger payload is received straight into its region. Refused payloads are read and dropped, so that the stream stays
- * whole.
+ * Reads frames from a lane. Small frames are received together into the loop's staging memory and copied; the rest of a
+ * larger payload is received directly into its region. Refused payloads are read and dropped, so that the stream stays
+ * in step.
  */
 final class InboundFrames {
     private static final int RECEIVES_A_CALL = 16;
