@@ -123,8 +123,7 @@ final class FrameHeader {
     /**
      * Writes the checksums of a frame of pages, as {@link #writeSums(MemorySegment, long, int, MemoryChecksum)} does.
      */
-    static void writeSums(MemorySegment to, long at, PagedPayload payload, MemoryChecksum sum) {
-        int payloadSum = payload.pagesSum(sum);
+    static void writeSums(MemorySegment to, long at, int payloadSum, PagedPayload payload, MemoryChecksum sum) {
         long sumsAt = at + BYTES;
         to.set(INT, sumsAt, payloadSum);
         beginHeaderSum(to, at, sumsAt, sum);

@@ -29,6 +29,9 @@ final class OutboundFrames {
 
     // null: the connection has no checksums
     private final @Nullable MemoryChecksum sum;
+    // over the payload of the first frame that has no sums yet, as far as it has been summed
+    private final @Nullable MemoryChecksum payloadSum;
+    private long summedBytes;
     private final int sumsBytes;
     private final boolean copiesSmall;
 
@@ -55,11 +58,12 @@ final class OutboundFrames {
     /**
      * Creates an empty one.
      *
-     * @param sum with which frames get their checksums; null if they have none
+     * @param summing makes the checksums of frames; null if they have none
      * @param described whether frames leave by {@link #fill} rather than by {@link #copy}
      */
-    OutboundFrames(@Nullable MemoryChecksum sum, boolean described) {
-        this.sum = sum;
+    OutboundFrames(@Nullable LoopScratch summing, boolean described) {
+        this.sum = summing == null ? null : summing.sum();
+        this.payloadSum = summing == null ? null : summing.newSum();
         this.sumsBytes = sum == null ? 0 : FrameHeader.SUMS_BYTES;
         this.copiesSmall = described && sum == null;
     }
@@ -266,26 +270,49 @@ final class OutboundFrames {
         return FrameHeader.bytes(operations[slot]) + sumsBytes;
     }
 
-    private void writeSums(int slot, MemoryChecksum with) {
+    private void writeSums(int slot, int payloadSum, MemoryChecksum with) {
         PagedPayload paged = pages[slot];
-        if (paged != null) {
-            FrameHeader.writeSums(headers, headerAt(slot), paged, with);
-            return;
+        if (paged == null) {
+            FrameHeader.writeSums(headers, headerAt(slot), payloadSum, with);
+        } else {
+            FrameHeader.writeSums(headers, headerAt(slot), payloadSum, paged, with);
         }
+    }
+
+    /** Goes on with the sums of the first frame that has none, over so many bytes of its payload at most; gives how many. */
+    private long goOnSumming(long most) {
+        MemoryChecksum with = sum;
+        MemoryChecksum running = payloadSum;
+        if (with == null || running == null) {
+            throw new IllegalStateException("the connection has no checksums");
+        }
+        int slot = (int) unsummed & mask;
+        PagedPayload paged = pages[slot];
         MemorySegment memory = payloads[slot];
-        int payloadSum = 0;
-        if (memory != null) {
-            with.reset();
-            with.update(memory, payloadOffsets[slot], payloadLengths[slot]);
-            payloadSum = with.value();
-        } else if (FrameHeader.bytes(operations[slot]) == FrameHeader.LONGEST_BYTES) {
-            payloadSum = FrameHeader.operandSum(headers, headerAt(slot), with);
+        if (summedBytes == 0) {
+            running.reset();
         }
-        FrameHeader.writeSums(headers, headerAt(slot), payloadSum, with);
+        long before = paged == null ? 0 : paged.tableBytes();
+        long all = paged == null && memory == null ? 0 : payloadLengths[slot] - before;
+        long part = Math.min(most, all - summedBytes);
+        if (paged != null) {
+            paged.sum(running, before + summedBytes, part);
+        } else if (memory != null) {
+            running.update(memory, payloadOffsets[slot] + summedBytes, part);
+        }
+        summedBytes += part;
+        if (summedBytes < all) {
+            return part;
+        }
+        boolean hasOperands = FrameHeader.bytes(operations[slot]) == FrameHeader.LONGEST_BYTES;
+        writeSums(slot, hasOperands ? FrameHeader.operandSum(headers, headerAt(slot), with) : running.value(), with);
+        summedBytes = 0;
+        unsummed++;
+        return part;
     }
 
     /**
-     * Describes what is to be sent next; returns the number of entries.
+     * Describes what is to be sent next; returns the number of entries, 0 while the sums of the first frame are being made.
      *
      * @throws IllegalStateException if memory was freed that a checksum is to be made of
      * @throws MissingMemoryException if it is of a mapped file that was truncated
@@ -298,12 +325,10 @@ final class OutboundFrames {
         for (long i = head; i < tail && room > 0 && entries + 2 <= LoopScratch.VECTOR_ENTRIES; i++) {
             int slot = (int) i & mask;
             if (sum != null && i >= unsummed) {
-                if (summed >= SUMMED_AT_ONCE) {
+                summed += goOnSumming(SUMMED_AT_ONCE - summed);
+                if (i >= unsummed) {
                     break;
                 }
-                writeSums(slot, sum);
-                summed += payloadLengths[slot];
-                unsummed = i + 1;
             }
             int header = headerBytes(slot);
             long inSlot = header + (copied[slot] ? payloadLengths[slot] : 0);
@@ -332,18 +357,21 @@ final class OutboundFrames {
     /**
      * Copies what is to be sent next.
      *
-     * @return how many bytes
+     * @return how many bytes, 0 while the sums of the first frame are being made
      * @throws IllegalStateException if the memory of a payload was freed
      * @throws MissingMemoryException if it is of a mapped file that was truncated
      */
     int copy(MemorySegment to, long room) {
         long at = 0;
         long skip = sentOfHead;
+        long summed = 0;
         for (long i = head; i < tail && at < room; i++) {
             int slot = (int) i & mask;
             if (sum != null && i >= unsummed) {
-                writeSums(slot, sum);
-                unsummed = i + 1;
+                summed += goOnSumming(SUMMED_AT_ONCE - summed);
+                if (i >= unsummed) {
+                    break;
+                }
             }
             int header = headerBytes(slot);
             long ofHeader = Math.clamp(header - skip, 0, room - at);
@@ -437,7 +465,9 @@ final class OutboundFrames {
                         0,
                         0);
                 if (sum != null && i < unsummed) {
-                    writeSums(slot, sum);
+                    writeSums(slot, 0, sum);
+                } else if (i == unsummed) {
+                    summedBytes = 0;
                 }
                 lease.release();
             }
@@ -463,6 +493,8 @@ final class OutboundFrames {
             }
         }
         Arrays.fill(leases, null);
+        unsummed = tail;
+        summedBytes = 0;
     }
 
     private static long headerAt(int slot) {

@@ -90,6 +90,11 @@ final class PagedPayload {
         return tableBytes + count * pageBytes;
     }
 
+    /** How long the table before the pages is. */
+    long tableBytes() {
+        return tableBytes;
+    }
+
     private long offset(int page) {
         return offsets.getAtIndex(OFFSET, (long) first + page);
     }

@@ -152,6 +152,11 @@ final class TcpLane implements InboundFrames.Sink {
                 // the arena was closed, or the mapped file was cut short
                 sent = -Errno.EFAULT;
             }
+            if (sent == 0) {
+                // the sums of a large frame are being made, which other connections need not wait for
+                scheduleFlush();
+                return;
+            }
             if (sent == -Errno.EAGAIN) {
                 awaitingRoom = true;
                 watchAsNeeded();
@@ -178,7 +183,8 @@ final class TcpLane implements InboundFrames.Sink {
     }
 
     private long sendPlain() {
-        return Sockets.sendVector(descriptor, scratch.vectorAddress(), out.fill(scratch));
+        int entries = out.fill(scratch);
+        return entries == 0 ? 0 : Sockets.sendVector(descriptor, scratch.vectorAddress(), entries);
     }
 
     private long sendEncrypted(SecureStream to) {

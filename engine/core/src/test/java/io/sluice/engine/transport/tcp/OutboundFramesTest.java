@@ -8,6 +8,7 @@ import io.sluice.engine.Filling;
 import io.sluice.engine.RegionMemory;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.ExportedRegion;
+import io.sluice.engine.transport.MemoryChecksum;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.engine.transport.tcp.RawLane.Claim;
@@ -215,6 +216,43 @@ class OutboundFramesTest {
         }
         assertThat(calls).isGreaterThan(1);
         assertThat(wire.toByteArray()).isEqualTo(expected.toByteArray());
+    }
+
+    private static int sumOf(MemorySegment bytes) {
+        MemoryChecksum sum = new MemoryChecksum();
+        sum.update(bytes, 0, bytes.byteSize());
+        return sum.value();
+    }
+
+    /** A peer that asks for very much in one frame does not hold up the others of its loop. */
+    @Test
+    void theChecksumOfALargeFrameIsMadeInPieces() {
+        MemorySegment large = Arena.ofAuto().allocate(5 * OutboundFrames.SUMMED_AT_ONCE / 2);
+        Filling.fill(large, 3);
+        OutboundFrames summed = new OutboundFrames(scratch, true);
+        Lender closing = new Lender();
+        for (Lender lender : new Lender[] {closing, new Lender()}) {
+            summed.add(FrameHeader.READ_DATA, 0, 0, 0, 0, 0, large.byteSize(), large.address(), large.byteSize());
+            summed.payloadIn(large, 0);
+            summed.lease(lender);
+        }
+        assertThat(summed.fill(scratch)).isZero();
+        // what was begun is for a frame that becomes another one
+        closing.open = false;
+        summed.refuseClosed();
+        assertThat(take(summed, FrameHeader.BYTES + FrameHeader.SUMS_BYTES, wire)).isPositive();
+        MemorySegment refusal = MemorySegment.ofArray(wire.toByteArray());
+        assertThat(FrameHeader.operation(refusal, 0)).isEqualTo(FrameHeader.REFUSED);
+        assertThat(FrameHeader.isIntact(refusal, 0, new MemoryChecksum())).isTrue();
+        summed.removeFirst();
+
+        wire.reset();
+        // the first piece was made along with the refusal
+        assertThat(summed.fill(scratch)).isZero();
+        assertThat(take(summed, FrameHeader.BYTES + FrameHeader.SUMS_BYTES, wire)).isPositive();
+        MemorySegment header = MemorySegment.ofArray(wire.toByteArray());
+        assertThat(FrameHeader.isIntact(header, 0, new MemoryChecksum())).isTrue();
+        assertThat(FrameHeader.payloadSum(header, 0)).isEqualTo(sumOf(large));
     }
 
     /** The kernel finds it out when the frame is to leave, as with a larger payload. */
