@@ -17,14 +17,24 @@ import org.jspecify.annotations.Nullable;
  * confirmed that it no longer uses it, or has stopped. On the loop's thread.
  */
 final class OwnRegions {
+    // as many may be attached, and as many have ended a moment ago; the rest is for threads that use some for a little longer
+    private static final int TIMES_ATTACHED = 3;
+
     private final EndpointContext context;
     private final PeerCapabilities peer;
+    private final long most;
     private final Map<Long, Exposed> exposed = new HashMap<>();
     private final ArrayDeque<long[]> unanswered = new ArrayDeque<>();
     private boolean stopped;
 
-    OwnRegions(EndpointContext context, PeerCapabilities peer) {
+    /**
+     * None yet.
+     *
+     * @param maxAttached how many the peer may have attached
+     */
+    OwnRegions(EndpointContext context, int maxAttached, PeerCapabilities peer) {
         this.context = context;
+        this.most = (long) TIMES_ATTACHED * maxAttached;
         this.peer = peer;
     }
 
@@ -61,6 +71,7 @@ final class OwnRegions {
      * The keys with which the peer reaches a region, which is leased from now on; null if it is closing.
      *
      * @param region that the peer {@linkplain #reach reaches}
+     * @throws ProtocolException if the peer does not give back what it has detached
      */
     byte @Nullable [] keysOf(long handle, ExportedRegion region) {
         RegisteredMemory registration = region.registration();
@@ -88,6 +99,9 @@ final class OwnRegions {
                     false,
                     region.memory().address());
             leased = new Exposed(region, true, null);
+        }
+        if (exposed.size() >= most) {
+            throw new ProtocolException("the peer attaches regions again and again, and does not give them back");
         }
         // without a lease nothing would keep the memory: the peer must not learn how to reach it
         if (!region.lease()) {

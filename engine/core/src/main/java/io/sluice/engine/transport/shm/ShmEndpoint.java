@@ -65,7 +65,10 @@ final class ShmEndpoint
         this.options = options;
         this.probe = probe;
         this.handshake = new ShmHandshake(context, host, options.directory(), secrets, new HandshakeEnd());
-        this.ownRegions = new OwnRegions(context, () -> options.crossMemoryAttach() && peerAllowsCrossMemory);
+        this.ownRegions = new OwnRegions(
+                context,
+                context.options().maxAttachedRegions(),
+                () -> options.crossMemoryAttach() && peerAllowsCrossMemory);
         this.peerRegions = new PeerRegions(context, options.trustHugePages());
         this.batches = new BatchExecutor(context, this::stopped);
     }

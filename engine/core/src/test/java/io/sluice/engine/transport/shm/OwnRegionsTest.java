@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.sluice.engine.Access;
 import io.sluice.engine.AtomicDomain;
+import io.sluice.engine.ProtocolException;
 import io.sluice.engine.RegionMemory;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.ExportedRegion;
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.Test;
 /** A lease for a peer that reaches memory by its address ends in every case, and not before the peer is off. */
 class OwnRegionsTest {
     private static final long HANDLE = 5;
+    private static final int ATTACHED = 10;
 
     private final MemorySegment segment = Arena.ofAuto().allocate(64);
     private final List<byte[]> sent = new ArrayList<>();
@@ -44,7 +46,7 @@ class OwnRegionsTest {
         case "atomicDomain" -> AtomicDomain.TARGET_CPU;
         default -> null;
     });
-    private final OwnRegions regions = new OwnRegions(context, () -> true);
+    private final OwnRegions regions = new OwnRegions(context, ATTACHED, () -> true);
 
     @FunctionalInterface
     private interface Answers {
@@ -97,6 +99,32 @@ class OwnRegionsTest {
         regions.ended(HANDLE);
         assertThat(sent).containsExactly(ShmMessage.of(ShmMessage.ENDED, HANDLE));
         regions.released(HANDLE);
+        assertThat(leases).isZero();
+    }
+
+    /** The table of what is attached has room again after each detachment, and would not bound them. */
+    @Test
+    void aPeerThatGivesNothingBackIsEnded() {
+        assertThatExceptionOfType(ProtocolException.class)
+                .isThrownBy(() -> {
+                    for (long handle = 0; handle < 100 * ATTACHED; handle++) {
+                        regions.keysOf(handle, region);
+                        regions.ended(handle);
+                    }
+                })
+                .withMessageContaining("does not give them back");
+        assertThat(leases).isLessThanOrEqualTo(3 * ATTACHED);
+        regions.peerStopped();
+        assertThat(leases).isZero();
+    }
+
+    @Test
+    void aPeerThatGivesBackMayAttachAgain() {
+        for (long handle = 0; handle < 100 * ATTACHED; handle++) {
+            assertThat(regions.keysOf(handle, region)).isNotNull();
+            regions.ended(handle);
+            regions.released(handle);
+        }
         assertThat(leases).isZero();
     }
 }
