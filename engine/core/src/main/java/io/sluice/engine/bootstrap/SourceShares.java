@@ -17,6 +17,8 @@ final class SourceShares {
     private static final int TIMES_FREE_UNKNOWN = 1;
     private static final int PART_FOR_NEWCOMERS = 16;
     private static final int MOST_SOURCES = 4096;
+    // to look at all of them for each socket would cost the loop that accepts more than the sockets do
+    private static final long LOOK_NANOS = 1_000_000_000L;
 
     private final int slots;
     private final HandshakeRate rate;
@@ -24,11 +26,13 @@ final class SourceShares {
     // of those for whom there is no share of their own: so many addresses are one attacker's, or as good as that
     private final SourceShare others;
     private int taken;
+    private long lookedAt;
 
     SourceShares(int slots, int perSecond, long now) {
         this.slots = slots;
         this.rate = new HandshakeRate(perSecond, now);
         this.others = new SourceShare(SourceAddress.UNKNOWN, now);
+        this.lookedAt = now - LOOK_NANOS;
     }
 
     /** Takes a place; null if there is none for this source now. */
@@ -81,11 +85,12 @@ final class SourceShares {
         if (known != null) {
             return known;
         }
-        if (shares.size() >= MOST_SOURCES) {
+        if (shares.size() >= MOST_SOURCES && now - lookedAt >= LOOK_NANOS) {
+            lookedAt = now;
             shares.values().removeIf(share -> share.isIdle(now));
-            if (shares.size() >= MOST_SOURCES) {
-                return others;
-            }
+        }
+        if (shares.size() >= MOST_SOURCES) {
+            return others;
         }
         SourceShare made = new SourceShare(source, now);
         shares.put(source, made);

@@ -101,6 +101,24 @@ class SourceSharesTest {
         assertThat(shares.sources()).isEqualTo(4096);
     }
 
+    /** With thousands of addresses each look costs more than the socket that it is for. */
+    @Test
+    void sourcesAreLookedAtOnceASecondForThoseThatAreIdle() {
+        SourceShares shares = new SourceShares(256, 2000, 0);
+        for (long source = 0; source < 5000; source++) {
+            shares.giveSlot(shares.takeSlot(source, 0));
+        }
+        int known = shares.sources();
+        for (long source = 5000; known < 4096; source++) {
+            shares.giveSlot(shares.takeSlot(source, 0));
+            known = shares.sources();
+        }
+        shares.giveSlot(shares.takeSlot(100_000, SECOND - 1));
+        assertThat(shares.sources()).isEqualTo(4096);
+        shares.giveSlot(shares.takeSlot(100_001, SECOND));
+        assertThat(shares.sources()).isEqualTo(1);
+    }
+
     @Test
     void sourcesByAddress() {
         byte[] four = {127, 0, 0, 2, 1, 1};
