@@ -2,15 +2,18 @@ package io.sluice.engine.bootstrap;
 
 import io.sluice.engine.EngineId;
 import io.sluice.engine.ProtocolException;
+import io.sluice.engine.control.PeerText;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Reads what {@link FieldWriter} writes, from a peer that may send anything. */
 final class FieldReader {
     private static final int MAX_FIELDS = 64;
+    // of all transports' names; a stranger's message has room for thousands, to be searched again and again
+    private static final int MAX_NAMES_BYTES = 512;
 
     private final Map<Integer, byte[]> fields = new HashMap<>();
 
@@ -62,8 +65,19 @@ final class FieldReader {
         return value;
     }
 
+    /** Fit for messages, and cut where it is longer than any of this engine's. */
     String text(int tag) {
-        return new String(bytes(tag), StandardCharsets.UTF_8);
+        return PeerText.read(bytes(tag));
+    }
+
+    /** Names between commas. */
+    List<String> names(int tag) {
+        int length = bytes(tag).length;
+        if (length > MAX_NAMES_BYTES) {
+            throw new ProtocolException("field " + tag + " of a bootstrap message has " + length
+                    + " bytes of names, and at most " + MAX_NAMES_BYTES + " are allowed");
+        }
+        return List.of(text(tag).split(","));
     }
 
     EngineId engineId(int tag) {

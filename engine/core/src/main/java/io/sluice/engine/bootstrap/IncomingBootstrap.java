@@ -219,7 +219,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         if (!hasRoom()) {
             return;
         }
-        List<String> offered = List.of(fields.text(Tag.TRANSPORTS).split(","));
+        List<String> offered = fields.names(Tag.TRANSPORTS);
         String chosen = engine.transports().choose(offered, TransportFallback.reachOf(fields), knowsPaths(fields));
         if (chosen == null) {
             String lacking = engine.transports().lacking();
@@ -240,7 +240,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
     private static List<String> refusing(FieldReader fields) {
         return fields.optional(Tag.TRANSPORTS_REFUSING) == null
                 ? List.of()
-                : List.of(fields.text(Tag.TRANSPORTS_REFUSING).split(","));
+                : fields.names(Tag.TRANSPORTS_REFUSING);
     }
 
     private boolean hasRoom() {
@@ -262,7 +262,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
                 ? engine.transports()
                         .paths(
                                 transport,
-                                List.of(fields.text(Tag.PATHS).split(",")),
+                                fields.names(Tag.PATHS),
                                 TransportFallback.reachOf(fields),
                                 refusing(fields),
                                 MOST_PATHS)

@@ -280,7 +280,7 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
     private List<OpenTransport> paths(OpenTransport first, FieldReader fields) {
         List<OpenTransport> agreed = new ArrayList<>(List.of(first));
         if (fields.optional(Tag.PATHS) != null) {
-            for (String name : fields.text(Tag.PATHS).split(",")) {
+            for (String name : fields.names(Tag.PATHS)) {
                 OpenTransport further = engine.transports().get(name);
                 if (further == null || !attempted.mayBeAdded(name) || agreed.contains(further)) {
                     throw new ConnectFailedException(

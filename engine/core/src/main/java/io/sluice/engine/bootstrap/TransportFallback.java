@@ -29,7 +29,7 @@ record TransportFallback(String transport, String because, boolean lacks) {
     static TransportFallback of(Transports own, OpenTransport chosen, FieldReader fields, boolean severalPaths) {
         List<String> reasons = new ArrayList<>();
         boolean lacks = false;
-        List<String> peers = List.of(text(fields, Tag.TRANSPORTS).split(","));
+        List<String> peers = fields.optional(Tag.TRANSPORTS) == null ? List.of() : fields.names(Tag.TRANSPORTS);
         for (OpenTransport better : own.all()) {
             if (better.equals(chosen)) {
                 break;

@@ -24,13 +24,13 @@ class FieldReaderTest {
         FieldReader fields = read(new FieldWriter()
                 .put(1, FieldReader.toBytes(id))
                 .put(2, -7L)
-                .put(3, "héllo")
+                .put(3, "hello")
                 .put(0xffff, new byte[0xffff])
                 .put(4, new byte[0])
                 .toBytes());
         assertThat(fields.engineId(1)).isEqualTo(id);
         assertThat(fields.number(2, -7, -7)).isEqualTo(-7);
-        assertThat(fields.text(3)).isEqualTo("héllo");
+        assertThat(fields.text(3)).isEqualTo("hello");
         assertThat(fields.bytes(0xffff)).hasSize(0xffff);
         assertThat(fields.bytes(4)).isEmpty();
         assertThat(fields.optional(5)).isNull();
@@ -52,6 +52,30 @@ class FieldReaderTest {
                 .hasMessageContaining("3");
         assertThatThrownBy(() -> fields.bytes(3, 4)).isInstanceOf(ProtocolException.class);
         assertThatThrownBy(() -> fields.engineId(3)).isInstanceOf(ProtocolException.class);
+    }
+
+    /** It stands in errors and logs. */
+    @Test
+    void aTextIsShortAndPrintable() {
+        FieldReader fields = read(new FieldWriter()
+                .put(1, "tcp\nERROR the disk is full")
+                .put(2, "x".repeat(30_000))
+                .toBytes());
+        assertThat(fields.text(1)).isEqualTo("tcp?ERROR the disk is full");
+        assertThat(fields.text(2)).hasSize(512);
+    }
+
+    /** Each is looked for in all of them, before the peer has proved anything. */
+    @Test
+    void namesAreFew() {
+        FieldReader fields = read(new FieldWriter()
+                .put(1, "shm,tcp")
+                .put(2, "a,".repeat(15_000))
+                .toBytes());
+        assertThat(fields.names(1)).containsExactly("shm", "tcp");
+        assertThatThrownBy(() -> fields.names(2))
+                .isInstanceOf(ProtocolException.class)
+                .hasMessageContaining("30000 bytes of names");
     }
 
     @Test
