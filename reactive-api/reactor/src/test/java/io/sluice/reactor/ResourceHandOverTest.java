@@ -1,6 +1,7 @@
 package io.sluice.reactor;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
 
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineAddress;
@@ -10,20 +11,19 @@ import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferEngine;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.RaceRounds;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiFunction;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
@@ -50,11 +50,9 @@ class ResourceHandOverTest {
     private static final EngineAddress ADDRESS = EngineAddress.of("peer.example", 7000);
     private static final RegionDescriptor DESCRIPTOR =
             new RegionDescriptor(new EngineId(1, 2), 3, 4, 5, MemoryKind.values()[0], Set.of(), 0, 64);
-    private static final int ROUNDS = 100_000;
-    private static final int SPINS = 256;
-    private static final int LEAST_ROUNDS = 500;
-    private static final long MOST_NANOS =
-            TimeUnit.MILLISECONDS.toNanos("soak".equals(System.getProperty("sluice.test.profile")) ? 60_000 : 700);
+    private static final boolean SOAK = "soak".equals(System.getProperty("sluice.test.profile"));
+    private static final int ROUNDS = SOAK ? 100_000 : 2_000;
+    private static final int PROGRESS = 20_000;
 
     /** How a chain gives up waiting when a publisher says so. */
     private interface Limit extends BiFunction<Mono<ReactiveConnection>, Publisher<?>, Mono<?>> {}
@@ -64,11 +62,11 @@ class ResourceHandOverTest {
     private final Sinks.Empty<Void> limit = Sinks.empty();
 
     /** An engine that can do nothing but connect. */
-    private static ReactiveTransferEngine engine(CompletableFuture<Connection> connecting) {
+    private static ReactiveTransferEngine engine(Supplier<CompletableFuture<Connection>> connecting) {
         return ReactiveTransferEngine.from((TransferEngine) Proxy.newProxyInstance(
                 TransferEngine.class.getClassLoader(), new Class<?>[] {TransferEngine.class}, (proxy, method, args) -> {
                     assertThat(method.getName()).isEqualTo("connect");
-                    return connecting;
+                    return connecting.get();
                 }));
     }
 
@@ -93,7 +91,7 @@ class ResourceHandOverTest {
     @MethodSource("limits")
     void aConnectionThatComesInTheMomentOfTheTimeOutIsClosed(Limit giveUp) {
         RecordingSubscriber<Object> subscriber = new RecordingSubscriber<>();
-        giveUp.apply(engine(connecting).connect(ADDRESS).doOnNext(connection -> limit.tryEmitEmpty()), limit.asMono())
+        giveUp.apply(engine(() -> connecting).connect(ADDRESS).doOnNext(connection -> limit.tryEmitEmpty()), limit.asMono())
                 .subscribe(subscriber);
         subscriber.subscription.request(1);
         connecting.complete(made);
@@ -106,7 +104,7 @@ class ResourceHandOverTest {
     @MethodSource("limits")
     void aConnectionThatComesBeforeTheTimeOutIsLeftOpen(Limit giveUp) {
         RecordingSubscriber<Object> subscriber = new RecordingSubscriber<>();
-        giveUp.apply(engine(connecting).connect(ADDRESS), limit.asMono()).subscribe(subscriber);
+        giveUp.apply(engine(() -> connecting).connect(ADDRESS), limit.asMono()).subscribe(subscriber);
         subscriber.subscription.request(1);
         connecting.complete(made);
         limit.tryEmitEmpty();
@@ -117,106 +115,141 @@ class ResourceHandOverTest {
 
     @Test
     void theTimeOutAgainstTheValueLeavesNothingBehind() {
-        race(Mono::timeout, 1);
+        race("timeout", Mono::timeout, 1);
     }
 
     @Test
     void theTimeOutBehindARetryAgainstTheValueLeavesNothingBehind() {
-        race((wait, over) -> wait.retryWhen(Retry.max(2)).map(List::of).timeout(over), 1);
+        race("retry, timeout", (wait, over) -> wait.retryWhen(Retry.max(2)).map(List::of).timeout(over), 1);
     }
 
     @Test
     void twoTimeOutsAgainstTheValueLeaveNothingBehind() {
-        race((wait, over) -> wait.timeout(Mono.never()).timeout(over), 1);
+        race("two timeouts", (wait, over) -> wait.timeout(Mono.never()).timeout(over), 1);
     }
 
     @Test
     void whatEndsTheWaitAgainstTheValueLeavesNothingBehind() {
         // the value may have been seen when the other publisher's cancel meets it
-        race(Mono::takeUntilOther, 2);
+        race("takeUntilOther", Mono::takeUntilOther, 2);
     }
 
     @Test
     void disposingAgainstTheValueLeavesNothingBehind() {
         raceOf(
-                (wait, round) -> {
-                    Disposable subscription = wait.subscribe(connection -> round.seen.incrementAndGet());
-                    round.limit.asMono().subscribe(nothing -> {}, error -> {}, subscription::dispose);
+                "dispose",
+                (wait, attempt) -> {
+                    Disposable subscription = wait.subscribe(connection -> attempt.seen.incrementAndGet());
+                    attempt.limit.asMono().subscribe(nothing -> {}, error -> {}, subscription::dispose);
                 },
                 1);
     }
 
-    private static void race(Limit giveUp, int mostFates) {
+    private static void race(String race, Limit giveUp, int mostFates) {
         raceOf(
-                (wait, round) -> giveUp.apply(wait, round.limit.asMono())
-                        .subscribe(connection -> round.seen.incrementAndGet(), error -> {}),
+                race,
+                (wait, attempt) -> giveUp.apply(wait, attempt.limit.asMono())
+                        .subscribe(connection -> attempt.seen.incrementAndGet(), error -> {}),
                 mostFates);
     }
 
+    private interface Start {
+        void accept(Mono<ReactiveConnection> wait, Attempt attempt);
+    }
+
+    /** How often what came: raced are those where the connection came in the moment of the time-out. */
+    private static final class Tally {
+        private final String race;
+        int rounds;
+        int seen;
+        int closed;
+        int raced;
+        int racedAndSeen;
+        int racedAndClosed;
+
+        Tally(String race) {
+            this.race = race;
+        }
+
+        void add(Attempt attempt, boolean isRaced) {
+            rounds++;
+            int isSeen = attempt.seen.get();
+            int isClosed = attempt.made.closes.get();
+            seen += isSeen;
+            closed += isClosed;
+            if (isRaced) {
+                raced++;
+                racedAndSeen += isSeen;
+                racedAndClosed += isClosed;
+            }
+            if (rounds % PROGRESS == 0) {
+                System.out.println("ResourceHandOverTest, " + race + ": " + this);
+            }
+        }
+
+        @Override
+        public String toString() {
+            return "%d rounds, %d seen by a subscriber, %d closed; %d raced, of them %d seen, %d closed"
+                    .formatted(rounds, seen, closed, raced, racedAndSeen, racedAndClosed);
+        }
+    }
+
     /** One wait: the connection comes on one thread, while another one ends the wait. */
-    private static final class Round {
+    private static final class Attempt implements RaceRounds.Round {
         private final FakeConnection made = FakeConnection.manual();
         private final CompletableFuture<Connection> connecting = new CompletableFuture<>();
         private final Sinks.Empty<Void> limit = Sinks.empty();
         private final AtomicInteger seen = new AtomicInteger();
-        private final CountDownLatch limited = new CountDownLatch(1);
-        private final int spins;
+        private final int mostFates;
+        private final Tally tally;
 
-        private Round(int spins) {
-            this.spins = spins;
+        Attempt(int mostFates, Tally tally) {
+            this.mostFates = mostFates;
+            this.tally = tally;
         }
-    }
 
-    private static void spin(int times) {
-        for (int i = 0; i < times; i++) {
-            Thread.onSpinWait();
+        @Override
+        public void own() {
+            connecting.complete(made);
         }
-    }
 
-    private interface Start {
-        void accept(Mono<ReactiveConnection> wait, Round round);
-    }
+        @Override
+        public void other() {
+            limit.tryEmitEmpty();
+        }
 
-    private static void raceOf(Start start, int mostFates) {
-        AtomicReference<Round> offered = new AtomicReference<>();
-        AtomicBoolean over = new AtomicBoolean();
-        Thread limiter = Thread.ofPlatform().daemon().start(() -> {
-            while (!over.get()) {
-                Round round = offered.getAndSet(null);
-                if (round == null) {
-                    Thread.yield();
-                } else {
-                    spin(round.spins);
-                    round.limit.tryEmitEmpty();
-                    round.limited.countDown();
-                }
+        @Override
+        public void check(boolean raced) {
+            tally.add(this, raced);
+            int fates = seen.get() + made.closes.get();
+            if (fates < 1 || fates > mostFates) {
+                fail("seen by a subscriber " + seen + ", closed " + made.closes + ", in round " + tally.rounds);
             }
+        }
+    }
+
+    private static void raceOf(String race, Start start, int mostFates) {
+        AtomicReference<CompletableFuture<Connection>> next = new AtomicReference<>();
+        Mono<ReactiveConnection> connect = engine(next::get).connect(ADDRESS);
+        Tally tally = new Tally(race);
+        RaceRounds.run(ROUNDS, number -> {
+            Attempt attempt = new Attempt(mostFates, tally);
+            next.set(attempt.connecting);
+            start.accept(connect, attempt);
+            return attempt;
         });
-        // a round costs a turn of the processor, which is dear where other programs keep it busy
-        long deadline = System.nanoTime() + MOST_NANOS;
-        for (int i = 0; i < ROUNDS && (i < LEAST_ROUNDS || System.nanoTime() < deadline); i++) {
-            Round round = new Round(i % SPINS);
-            start.accept(engine(round.connecting).connect(ADDRESS), round);
-            offered.set(round);
-            while (offered.get() != null) {
-                Thread.onSpinWait();
-            }
-            // both are under way at one time now, the one or the other ahead
-            spin(SPINS / 2);
-            round.connecting.complete(round.made);
-            Patience.await(round.limited);
-            assertThat(round.seen.get() + round.made.closes.get())
-                    .as("seen by a subscriber %s, closed %s, in round %s", round.seen, round.made.closes, i)
-                    .isBetween(1, mostFates);
+        assertThat(tally.rounds).isEqualTo(ROUNDS);
+        if (SOAK && Runtime.getRuntime().availableProcessors() > 1) {
+            // so many meet in all ways
+            assertThat(tally.racedAndSeen).as("%s", tally).isPositive();
+            assertThat(tally.racedAndClosed).as("%s", tally).isPositive();
         }
-        over.set(true);
-        Patience.join(limiter);
     }
 
     @Test
     void whatCancelsAsItTakesKeepsTheConnection() {
         connecting.complete(made);
-        Mono<ReactiveConnection> connect = engine(connecting).connect(ADDRESS);
+        Mono<ReactiveConnection> connect = engine(() -> connecting).connect(ADDRESS);
         assertThat(connect.flux().next().block(Patience.BOUND)).isNotNull();
         assertThat(connect.flux().take(1).collectList().block(Patience.BOUND)).hasSize(1);
         assertThat(connect.flux().blockFirst(Patience.BOUND)).isNotNull();
@@ -241,7 +274,7 @@ class ResourceHandOverTest {
         AtomicReference<Subscription> given = new AtomicReference<>();
         RecordingSubscriber<ReactiveConnection> subscriber = new RecordingSubscriber<>(connection ->
                 Patience.join(Thread.ofPlatform().start(() -> given.get().cancel())));
-        engine(connecting).connect(ADDRESS).subscribe(subscriber);
+        engine(() -> connecting).connect(ADDRESS).subscribe(subscriber);
         given.set(subscriber.subscription);
         subscriber.subscription.request(1);
         connecting.complete(made);
@@ -258,7 +291,7 @@ class ResourceHandOverTest {
             RecordingSubscriber<ReactiveConnection> subscriber = new RecordingSubscriber<>(connection -> {
                 throw refusal;
             });
-            engine(connecting).connect(ADDRESS).subscribe(subscriber);
+            engine(() -> connecting).connect(ADDRESS).subscribe(subscriber);
             subscriber.subscription.request(1);
             connecting.complete(made);
             assertThat(made.closes).hasValue(1);
@@ -273,7 +306,7 @@ class ResourceHandOverTest {
         connecting.complete(made);
         RecordingSubscriber<ReactiveConnection> subscriber =
                 new RecordingSubscriber<>(connection -> Operators.onNextDropped("something else", Context.empty()));
-        engine(connecting).connect(ADDRESS).subscribe(subscriber);
+        engine(() -> connecting).connect(ADDRESS).subscribe(subscriber);
         subscriber.subscription.request(1);
         subscriber.subscription.cancel();
         assertThat(made.closes).hasValue(0);
