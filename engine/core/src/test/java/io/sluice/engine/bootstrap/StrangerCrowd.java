@@ -1,31 +1,28 @@
 package io.sluice.engine.bootstrap;
 
-import io.sluice.engine.control.Frame;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.sluice.engine.control.MessageType;
 import io.sluice.testkit.Patience;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.net.InetSocketAddress;
-import java.net.StandardSocketOptions;
-import java.nio.ByteBuffer;
-import java.nio.channels.SelectionKey;
-import java.nio.channels.Selector;
-import java.nio.channels.SocketChannel;
-import java.util.ArrayDeque;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HexFormat;
 import java.util.List;
-import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
- * Strangers on one thread, until they are closed: some say a wrong hello, so many a second as far as the machine goes, and leave
- * once they are refused; others say nothing, and come again soon after they have been turned away.
+ * Strangers in a process of their own, until they are closed: some say a wrong hello, so many a second as far as the machine
+ * goes, and leave once they are refused; others say nothing, and come again soon after they have been turned away.
  */
 final class StrangerCrowd implements AutoCloseable {
-    private static final int MOST_UNDER_WAY = 4096;
-    private static final int MOST_BEGUN_A_TURN = 64;
-    private static final int MOST_ANSWER = 2048;
+    private static final String SOURCE = "/strangers.c";
     private static final long SECOND = 1_000_000_000L;
-    private static final long AGAIN_NANOS = SECOND / 10;
     private static final byte[] WRONG_PROOF = MessageSocket.encode(
             MessageType.AUTHENTICATE,
             new FieldWriter()
@@ -33,244 +30,107 @@ final class StrangerCrowd implements AutoCloseable {
                     .put(Tag.OFFER, new byte[6])
                     .toBytes());
 
-    /** The plan of a crowd: source addresses, number and messages. */
-    record Plan(
-            List<String> helloFrom, int hellosASecond, Supplier<byte[]> hello, List<String> silentFrom, int silent) {}
+    /**
+     * The plan of a crowd.
+     *
+     * @param hellos the messages, in turn
+     */
+    record Plan(List<String> helloFrom, int hellosASecond, List<byte[]> hellos, List<String> silentFrom, int silent) {}
 
-    /** The outcomes of the hellos, and how often a silent one came. */
-    static final class Tally {
-        long began;
-        long authentication;
-        long rate;
-        long halfOpen;
-        long other;
-        long withoutAWord;
-        long notConnected;
-        long silentCame;
+    /** The outcomes of the hellos by the names that the process has for them, and how often a silent one came. */
+    record Tally(Map<String, Long> counts) {
+        private static final String CODE = "code ";
 
+        long count(String name) {
+            return counts.getOrDefault(name, 0L);
+        }
+
+        long refused(int code) {
+            return count(CODE + code);
+        }
+
+        /** With a reason. */
         long refused() {
-            return authentication + rate + halfOpen + other;
+            return counts.keySet().stream()
+                    .filter(name -> name.startsWith(CODE))
+                    .mapToLong(this::count)
+                    .sum();
+        }
+
+        /** Hellos in a second, as many as it came to. */
+        long reachedASecond() {
+            return count("began") * SECOND / count("nanos");
         }
     }
 
-    private record Return(long at, String from) {}
+    private final Process process;
 
-    private static final class Stranger {
-        private final SocketChannel channel;
-        private final String from;
-        private final boolean silent;
-        private final ByteBuffer answer = ByteBuffer.allocate(MOST_ANSWER);
-        private boolean told;
-
-        Stranger(SocketChannel channel, String from, boolean silent) {
-            this.channel = channel;
-            this.from = from;
-            this.silent = silent;
-        }
-    }
-
-    private final InetSocketAddress target;
-    private final Plan plan;
-    private final Selector selector;
-    private final Thread thread;
-    private final Tally tally = new Tally();
-    private final ArrayDeque<Return> away = new ArrayDeque<>();
-    private final long start = System.nanoTime();
-    private int underWay;
-    private long missed;
-    private long elapsed;
-    private volatile boolean stopping;
-    private volatile @Nullable Throwable failure;
-
-    StrangerCrowd(InetSocketAddress target, Plan plan) {
-        this.target = target;
-        this.plan = plan;
+    /**
+     * Lets them come.
+     *
+     * @param program as {@link #compile} has made it
+     * @param port of the target, which listens on the loopback address
+     */
+    StrangerCrowd(Path program, int port, Plan plan) {
+        HexFormat digits = HexFormat.of();
         try {
-            selector = Selector.open();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-        thread = Thread.ofPlatform().daemon().name("strangers").start(this::run);
-    }
-
-    /** The outcomes, once all are closed. */
-    Tally tally() {
-        return tally;
-    }
-
-    /** Hellos in a second, as many as it came to. */
-    long reachedASecond() {
-        return tally.began * SECOND / Math.max(1, elapsed);
-    }
-
-    private void run() {
-        try {
-            for (int i = 0; i < plan.silent(); i++) {
-                away.add(new Return(
-                        start, plan.silentFrom().get(i % plan.silentFrom().size())));
-            }
-            while (!stopping) {
-                long now = System.nanoTime();
-                beginSome(now);
-                selector.select(key -> proceed((Stranger) key.attachment()), 1);
-            }
-        } catch (IOException | RuntimeException | Error e) {
-            failure = e;
-        } finally {
-            elapsed = System.nanoTime() - start;
-            leave();
-        }
-    }
-
-    private void beginSome(long now) throws IOException {
-        for (int i = 0;
-                i < MOST_BEGUN_A_TURN && !away.isEmpty() && away.getFirst().at() - now <= 0;
-                i++) {
-            begin(away.removeFirst().from(), true);
-            tally.silentCame++;
-        }
-        long due = (now - start) * plan.hellosASecond() / SECOND - missed;
-        for (int i = 0; i < MOST_BEGUN_A_TURN && tally.began < due && underWay < MOST_UNDER_WAY; i++) {
-            List<String> from = plan.helloFrom();
-            begin(from.get((int) (tally.began % from.size())), false);
-            tally.began++;
-        }
-        // what the machine did not give is not made up for
-        missed += Math.max(0, due - tally.began - plan.hellosASecond() / 100);
-    }
-
-    private void begin(String from, boolean silent) throws IOException {
-        SocketChannel channel = SocketChannel.open();
-        channel.configureBlocking(false);
-        Stranger stranger = new Stranger(channel, from, silent);
-        if (!silent) {
-            underWay++;
-            // no port stays taken for a while
-            channel.setOption(StandardSocketOptions.SO_LINGER, 0);
-        }
-        try {
-            channel.bind(new InetSocketAddress(from, 0));
-            boolean connected = channel.connect(target);
-            channel.register(selector, connected ? SelectionKey.OP_READ : SelectionKey.OP_CONNECT, stranger);
-            if (connected) {
-                speak(stranger);
-            }
-        } catch (IOException e) {
-            end(stranger, Code.NOT_CONNECTED);
-        }
-    }
-
-    private void speak(Stranger stranger) throws IOException {
-        if (!stranger.silent) {
-            write(stranger, plan.hello().get());
-        }
-    }
-
-    private static void write(Stranger stranger, byte[] bytes) throws IOException {
-        ByteBuffer buffer = ByteBuffer.wrap(bytes);
-        stranger.channel.write(buffer);
-        if (buffer.hasRemaining()) {
-            throw new IOException("a new socket takes a whole message");
-        }
-    }
-
-    private void proceed(Stranger stranger) {
-        SelectionKey key = stranger.channel.keyFor(selector);
-        try {
-            if (key.isConnectable()) {
-                if (stranger.channel.finishConnect()) {
-                    key.interestOps(SelectionKey.OP_READ);
-                    speak(stranger);
-                }
-                return;
-            }
-        } catch (IOException e) {
-            end(stranger, Code.NOT_CONNECTED);
-            return;
-        }
-        try {
-            int count = stranger.channel.read(stranger.answer);
-            if (count > 0) {
-                heard(stranger);
-            } else {
-                end(stranger, stranger.told ? Code.TOLD : Code.WITHOUT_A_WORD);
-            }
-        } catch (IOException e) {
-            end(stranger, stranger.told ? Code.TOLD : Code.WITHOUT_A_WORD);
-        }
-    }
-
-    private void heard(Stranger stranger) throws IOException {
-        ByteBuffer answer = stranger.answer;
-        if (answer.position() < Frame.HEADER || answer.position() < Frame.HEADER + answer.getInt(4)) {
-            return;
-        }
-        int type = answer.get(3);
-        ByteBuffer body = answer.slice(Frame.HEADER, answer.getInt(4));
-        answer.clear();
-        if (type == MessageType.WELCOME) {
-            write(stranger, WRONG_PROOF);
-        } else if (!stranger.told) {
-            stranger.told = true;
-            if (!stranger.silent) {
-                count(new FieldReader(body).number(Tag.CODE, 0, 255));
-            }
-        }
-    }
-
-    private void count(long code) {
-        switch ((int) code) {
-            case Rejection.AUTHENTICATION -> tally.authentication++;
-            case Rejection.RATE -> tally.rate++;
-            case Rejection.HALF_OPEN -> tally.halfOpen++;
-            default -> tally.other++;
-        }
-    }
-
-    private enum Code {
-        TOLD,
-        WITHOUT_A_WORD,
-        NOT_CONNECTED
-    }
-
-    private void end(Stranger stranger, Code how) {
-        try {
-            stranger.channel.close();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-        if (stranger.silent) {
-            away.add(new Return(System.nanoTime() + AGAIN_NANOS, stranger.from));
-            return;
-        }
-        underWay--;
-        switch (how) {
-            case TOLD -> {}
-            case WITHOUT_A_WORD -> tally.withoutAWord++;
-            case NOT_CONNECTED -> tally.notConnected++;
-        }
-    }
-
-    private void leave() {
-        try {
-            for (SelectionKey key : selector.keys()) {
-                key.channel().close();
-            }
-            selector.close();
+            process = new ProcessBuilder(
+                            program.toString(),
+                            Integer.toString(port),
+                            digits.formatHex(WRONG_PROOF),
+                            Integer.toString(plan.hellosASecond()),
+                            String.join(",", plan.helloFrom()),
+                            plan.hellos().stream().map(digits::formatHex).collect(Collectors.joining(",")),
+                            Integer.toString(plan.silent()),
+                            String.join(",", plan.silentFrom()))
+                    .redirectError(ProcessBuilder.Redirect.INHERIT)
+                    .start();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
-    /** Closes all sockets. */
+    /** Compiles the program into a folder. */
+    static Path compile(Path folder) throws IOException {
+        Path source = folder.resolve("strangers.c");
+        Path program = folder.resolve("strangers");
+        try (InputStream resource = StrangerCrowd.class.getResourceAsStream(SOURCE)) {
+            assertThat(resource).as("the source of the strangers").isNotNull();
+            Files.copy(resource, source);
+        }
+        String compiler = System.getenv().getOrDefault("CC", "cc");
+        Process process = new ProcessBuilder(
+                        compiler,
+                        "-std=gnu11",
+                        "-O2",
+                        "-Wall",
+                        "-Wextra",
+                        "-Werror",
+                        source.toString(),
+                        "-o",
+                        program.toString())
+                .redirectErrorStream(true)
+                .start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(Patience.exit(process)).as(output).isZero();
+        return program;
+    }
+
+    /** Sends them away. Their outcomes. */
+    Tally leave() throws IOException {
+        process.getOutputStream().close();
+        String printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(Patience.exit(process)).as("the strangers print %s", printed).isZero();
+        Map<String, Long> counts = new TreeMap<>();
+        for (String line : printed.lines().toList()) {
+            int number = line.lastIndexOf(' ');
+            counts.put(line.substring(0, number), Long.parseLong(line.substring(number + 1)));
+        }
+        return new Tally(counts);
+    }
+
     @Override
     public void close() {
-        stopping = true;
-        selector.wakeup();
-        Patience.join(thread);
-        Throwable why = failure;
-        if (why != null) {
-            throw new AssertionError("the strangers have failed", why);
-        }
+        process.destroyForcibly();
     }
 }

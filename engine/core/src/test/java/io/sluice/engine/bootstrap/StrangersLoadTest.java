@@ -10,7 +10,9 @@ import io.sluice.engine.TransferEngine;
 import io.sluice.testkit.ForkedJava;
 import io.sluice.testkit.Patience;
 import io.sluice.testkit.PatientOptions;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -19,8 +21,10 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Strangers say wrong hellos and hold silent sockets open, as many as they can, while an honest peer connects and closes one
@@ -41,6 +45,16 @@ class StrangersLoadTest {
     private static final int MOST_OF_ONE_ADDRESS = PLACES * 7 / 8;
     private static final int POLLERS = EngineOptions.defaults().pollers();
 
+    @TempDir
+    static Path folder;
+
+    private static Path program;
+
+    @BeforeAll
+    static void compile() throws IOException {
+        program = StrangerCrowd.compile(folder);
+    }
+
     private record Load(Duration time, int hellosASecond, int silent) {}
 
     private static List<String> addresses(int first, int last) {
@@ -50,14 +64,9 @@ class StrangersLoadTest {
     private static StrangerCrowd.Plan plan(Load load, List<String> helloFrom, List<String> silentFrom) {
         byte[] hinted = StrangersTest.hello(OTHER_TOKEN);
         byte[] unmarked = StrangersTest.hello(new byte[0]);
-        AtomicInteger turn = new AtomicInteger();
+        // the second kind is welcomed, as far as the rate goes, and its proof is wrong
         return new StrangerCrowd.Plan(
-                helloFrom,
-                load.hellosASecond(),
-                // the second kind is welcomed, as far as the rate goes, and its proof is wrong
-                () -> turn.getAndIncrement() % 2 == 0 ? hinted : unmarked,
-                silentFrom,
-                load.silent());
+                helloFrom, load.hellosASecond(), List.of(hinted, unmarked), silentFrom, load.silent());
     }
 
     /** The outcomes of the honest peer's connects. */
@@ -123,7 +132,7 @@ class StrangersLoadTest {
                         mostHalfOpen);
     }
 
-    private static void run(Load load, List<String> options) {
+    private static void run(Load load, List<String> options) throws IOException {
         List<String> report = new ArrayList<>();
         report.add("%-22s %9s %8s %8s %8s %8s %8s %8s %8s %9s"
                 .formatted(
@@ -189,24 +198,32 @@ class StrangersLoadTest {
             StrangerCrowd.Plan plan,
             TransferEngine honest,
             StrangersTarget target,
-            List<String> report) {
+            List<String> report)
+            throws IOException {
         target.ask("forget");
         long directBefore = target.number("direct");
         Connects connects = new Connects();
         long mostHalfOpen;
-        StrangerCrowd crowd = new StrangerCrowd(target.socketAddress(), plan);
-        try (crowd) {
+        StrangerCrowd.Tally tally;
+        try (StrangerCrowd crowd =
+                new StrangerCrowd(program, target.socketAddress().getPort(), plan)) {
             connects.addFor(load.time(), honest, target);
             // not of those that leave at the end, whose addresses are not to be had any more
             mostHalfOpen = target.number("most-half-open");
+            tally = crowd.leave();
         }
         report.add(row(name, target, connects, directBefore, mostHalfOpen));
-        StrangerCrowd.Tally tally = crowd.tally();
         if (load.hellosASecond() > 0) {
-            report.add("    strangers: %d hellos/s, refused: authentication %d, rate %d, half-open %d, other %d;"
-                    .formatted(crowd.reachedASecond(), tally.authentication, tally.rate, tally.halfOpen, tally.other));
+            report.add("    strangers: %d hellos/s, refused: authentication %d, rate %d, half-open %d, all %d;"
+                    .formatted(
+                            tally.reachedASecond(),
+                            tally.refused(Rejection.AUTHENTICATION),
+                            tally.refused(Rejection.RATE),
+                            tally.refused(Rejection.HALF_OPEN),
+                            tally.refused()));
             report.add("        %d closed without a word, %d not connected; silent ones came %d times"
-                    .formatted(tally.withoutAWord, tally.notConnected, tally.silentCame));
+                    .formatted(
+                            tally.count("without-a-word"), tally.count("not-connected"), tally.count("silent-came")));
             report.add("    the engine's count: " + target.ask("refused"));
         }
         connects.reasons().forEach((reason, count) -> report.add("    refused " + count + ": " + reason));
@@ -229,14 +246,14 @@ class StrangersLoadTest {
     }
 
     @Test
-    void someSeconds() {
+    void someSeconds() throws IOException {
         // so few silent ones that the honest peer's turn comes soon, and more than there are places
         run(new Load(Duration.ofMillis(1000), 2000, 300), ForkedJava.startOptions());
     }
 
     @Test
     @Tag("soak")
-    void wholeRun() {
+    void wholeRun() throws IOException {
         run(new Load(Duration.ofSeconds(25), 12_000, 1000), List.of());
     }
 }
