@@ -19,7 +19,9 @@ record MemoryFacts(long base, long bytes, long bufferId, int ordinal, int kind, 
     static MemoryFacts of(long address) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment record = arena.allocate(CudaMemory.RECORD_BYTES, Long.BYTES);
-            CudaException.check(CudaMemory.describe(address, record.address()), "the driver does not describe the memory at 0x%x".formatted(address));
+            CudaException.check(
+                    CudaMemory.describe(address, record.address()),
+                    "the driver does not describe the memory at 0x%x".formatted(address));
             return new MemoryFacts(
                     record.get(ValueLayout.JAVA_LONG, CudaMemory.RECORD_BASE_OFFSET),
                     record.get(ValueLayout.JAVA_LONG, CudaMemory.RECORD_LENGTH_OFFSET),

@@ -91,7 +91,9 @@ class ResourceHandOverTest {
     @MethodSource("limits")
     void aConnectionThatComesInTheMomentOfTheTimeOutIsClosed(Limit giveUp) {
         RecordingSubscriber<Object> subscriber = new RecordingSubscriber<>();
-        giveUp.apply(engine(() -> connecting).connect(ADDRESS).doOnNext(connection -> limit.tryEmitEmpty()), limit.asMono())
+        giveUp.apply(
+                        engine(() -> connecting).connect(ADDRESS).doOnNext(connection -> limit.tryEmitEmpty()),
+                        limit.asMono())
                 .subscribe(subscriber);
         subscriber.subscription.request(1);
         connecting.complete(made);
@@ -120,7 +122,10 @@ class ResourceHandOverTest {
 
     @Test
     void theTimeOutBehindARetryAgainstTheValueLeavesNothingBehind() {
-        race("retry, timeout", (wait, over) -> wait.retryWhen(Retry.max(2)).map(List::of).timeout(over), 1);
+        race(
+                "retry, timeout",
+                (wait, over) -> wait.retryWhen(Retry.max(2)).map(List::of).timeout(over),
+                1);
     }
 
     @Test

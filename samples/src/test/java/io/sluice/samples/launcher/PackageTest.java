@@ -26,8 +26,8 @@ class PackageTest {
     private static final String PROGRAM = System.getProperty("sluice.test.program", "");
 
     /** What the host has. */
-    private static final List<String> HOST =
-            List.of("bash", "sh", "env", "dirname", "readlink", "timeout", "taskset", "sed", "sha256sum", "stat", "cat");
+    private static final List<String> HOST = List.of(
+            "bash", "sh", "env", "dirname", "readlink", "timeout", "taskset", "sed", "sha256sum", "stat", "cat");
 
     @TempDir
     private static Path folder;
@@ -38,14 +38,17 @@ class PackageTest {
     @BeforeAll
     static void packs() throws Exception {
         assumeTrue(!PROGRAM.isEmpty() && Files.exists(Path.of(PROGRAM)), "the program is not packaged");
-        String compiler = System.getenv().containsKey("CC") ? System.getenv("CC") : find("cc").toString();
+        String compiler = System.getenv().containsKey("CC")
+                ? System.getenv("CC")
+                : find("cc").toString();
         folder = folder.toRealPath();
         checkout = checkout();
         Map<String, String> environment = Map.of(
                 "PATH", System.getenv("PATH"),
                 "CC", compiler,
                 "SLUICE_JAVA_HOME", System.getProperty("java.home"));
-        String said = run(environment, List.of("bash", checkout.resolve("sluice").toString(), "package"), 0);
+        String said =
+                run(environment, List.of("bash", checkout.resolve("sluice").toString(), "package"), 0);
         Path archive = Path.of(said.lines().toList().getLast().replaceFirst(": \\d+ MB$", ""));
         assertThat(archive).hasParent(checkout.resolve("target"));
         assertThat(archive.getFileName().toString()).matches("sluice-.*-linux-[^-]*\\.tar\\.gz");
@@ -106,8 +109,19 @@ class PackageTest {
     @Test
     void measures() throws Exception {
         String said = sluice(
-                "bench", "--loopback", "--transport", "tcp", "--size", "4KiB", "--verify", "--warmup", "10ms", "--duration",
-                "50ms", "--json", "-");
+                "bench",
+                "--loopback",
+                "--transport",
+                "tcp",
+                "--size",
+                "4KiB",
+                "--verify",
+                "--warmup",
+                "10ms",
+                "--duration",
+                "50ms",
+                "--json",
+                "-");
         assertThat(said).contains("\"transport\":\"tcp\"");
     }
 
@@ -115,8 +129,19 @@ class PackageTest {
     void comparesWithTheCProgramThatItBrings() throws Exception {
         Path page = folder.resolve("page.html");
         String said = sluice(
-                "compare", "--only", "read-8B/ping-pong", "--api", "engine", "--rounds", "1", "--duration", "50ms",
-                "--warmup", "0", "--html", page.toString());
+                "compare",
+                "--only",
+                "read-8B/ping-pong",
+                "--api",
+                "engine",
+                "--rounds",
+                "1",
+                "--duration",
+                "50ms",
+                "--warmup",
+                "0",
+                "--html",
+                page.toString());
         assertThat(said).contains("read-8B/ping-pong").doesNotContain("left out");
         assertThat(page).content().contains("echarts.init");
     }
@@ -130,7 +155,8 @@ class PackageTest {
 
     @Test
     void leadsNowhereElse() throws IOException {
-        List<byte[]> places = Stream.of(folder.resolve("checkout"), Path.of("..").toRealPath())
+        List<byte[]> places = Stream.of(
+                        folder.resolve("checkout"), Path.of("..").toRealPath())
                 .map(place -> place.toString().getBytes(StandardCharsets.UTF_8))
                 .toList();
         try (Stream<Path> files = Files.walk(unpacked)) {
@@ -155,8 +181,10 @@ class PackageTest {
         Map<String, String> environment =
                 Map.of("PATH", System.getenv("PATH"), "SLUICE_JAVA_HOME", System.getProperty("java.home"));
         String launcher = checkout.resolve("sluice").toString();
-        assertThat(run(environment, List.of("bash", launcher, "package", "--help"), 0)).contains("Usage: ./sluice package");
-        assertThat(run(environment, List.of("bash", launcher, "package", "more"), 64)).contains("--help");
+        assertThat(run(environment, List.of("bash", launcher, "package", "--help"), 0))
+                .contains("Usage: ./sluice package");
+        assertThat(run(environment, List.of("bash", launcher, "package", "more"), 64))
+                .contains("--help");
     }
 
     /** What it prints, on a host with nothing but the tools of every Linux. */
@@ -169,7 +197,8 @@ class PackageTest {
                 assertThat(tool.toFile().setExecutable(true)).isTrue();
             }
         }
-        List<String> command = new ArrayList<>(List.of(unpacked.resolve("bin/sluice").toString()));
+        List<String> command =
+                new ArrayList<>(List.of(unpacked.resolve("bin/sluice").toString()));
         command.addAll(List.of(arguments));
         return run(Map.of("PATH", tools.toString(), "HOME", folder.toString()), command, 0);
     }

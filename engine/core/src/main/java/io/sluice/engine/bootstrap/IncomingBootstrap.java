@@ -238,9 +238,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
     }
 
     private static List<String> refusing(FieldReader fields) {
-        return fields.optional(Tag.TRANSPORTS_REFUSING) == null
-                ? List.of()
-                : fields.names(Tag.TRANSPORTS_REFUSING);
+        return fields.optional(Tag.TRANSPORTS_REFUSING) == null ? List.of() : fields.names(Tag.TRANSPORTS_REFUSING);
     }
 
     private boolean hasRoom() {

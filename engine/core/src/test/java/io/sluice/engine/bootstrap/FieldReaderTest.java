@@ -68,10 +68,8 @@ class FieldReaderTest {
     /** Each is looked for in all of them, before the peer has proved anything. */
     @Test
     void namesAreFew() {
-        FieldReader fields = read(new FieldWriter()
-                .put(1, "shm,tcp")
-                .put(2, "a,".repeat(15_000))
-                .toBytes());
+        FieldReader fields = read(
+                new FieldWriter().put(1, "shm,tcp").put(2, "a,".repeat(15_000)).toBytes());
         assertThat(fields.names(1)).containsExactly("shm", "tcp");
         assertThatThrownBy(() -> fields.names(2))
                 .isInstanceOf(ProtocolException.class)

@@ -29,8 +29,7 @@ class HandedOverTest {
     private static final class Attempt implements RaceRounds.Round {
         private final CompletableFuture<String> source = new CompletableFuture<>();
         private final AtomicInteger givenBack = new AtomicInteger();
-        private final CompletableFuture<String> given =
-                HandedOver.of(source, resource -> givenBack.incrementAndGet());
+        private final CompletableFuture<String> given = HandedOver.of(source, resource -> givenBack.incrementAndGet());
         private final AtomicIntegerArray fates;
 
         Attempt(AtomicIntegerArray fates) {

@@ -65,8 +65,9 @@ final class ClusterOption {
             return null;
         }
         if (ClusterOption.class.getResource(HAZELCAST) == null) {
-            throw CommandFailure.failed("--cluster: there is no Hazelcast here. Copy the jars of hazelcast and vertx-hazelcast"
-                    + " from samples/target/lib of a checkout that has been built into the folder lib of this package");
+            throw CommandFailure.failed(
+                    "--cluster: there is no Hazelcast here. Copy the jars of hazelcast and vertx-hazelcast"
+                            + " from samples/target/lib of a checkout that has been built into the folder lib of this package");
         }
         if (service != null && !members.isEmpty()) {
             throw CommandFailure.usage("give --cluster-members or --cluster-service, not both");

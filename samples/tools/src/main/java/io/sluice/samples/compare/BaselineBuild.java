@@ -21,6 +21,7 @@ final class BaselineBuild {
     private static final List<String> LANGUAGE = List.of("-std=c11", "-Wall", "-Wextra", "-Werror");
     /** Where the C library is older than 2.34 it is apart from it. */
     private static final String LIBRARY = "-ldl";
+
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     private BaselineBuild() {}

@@ -76,7 +76,8 @@ record GpuRun(String label, Program program, List<String> operands, long bytes, 
             operands.addAll(List.of(KERNEL_FILE, Integer.toString(BLOCKS)));
         }
         operands.addAll(List.of(Long.toString(pageBytes), Integer.toString(pages), Integer.toString(inflight)));
-        String label = "C " + way.mode() + ", " + pages + " of " + ByteSize.format(pageBytes) + ", " + inflight + " in flight";
+        String label =
+                "C " + way.mode() + ", " + pages + " of " + ByteSize.format(pageBytes) + ", " + inflight + " in flight";
         return new GpuRun(label, Program.GPU, operands, pages * pageBytes, inflight);
     }
 

@@ -40,7 +40,8 @@ enum Program {
     }
 
     /** What it is, if it is one of our programs in C. */
-    @Nullable CProgram source() {
+    @Nullable
+    CProgram source() {
         return switch (this) {
             case CEILING -> CProgram.CEILING;
             case GPU, NCCL -> CProgram.GPU;

@@ -64,7 +64,8 @@ class GpuRunTest {
         String printed = run(softwareGpu("2"), mode);
         BaselineOutput output = BaselineOutput.of(printed);
         assertThat(output.operations()).isPositive();
-        assertThat(output.nanos()).isGreaterThanOrEqualTo(workbench.timing().duration().toNanos());
+        assertThat(output.nanos())
+                .isGreaterThanOrEqualTo(workbench.timing().duration().toNanos());
         assertThat(output.medianMicros() > 0).isEqualTo(mode.getLast().equals("1"));
         assertThat(printed).contains("\"op\":\"" + mode.get(mode.getFirst().startsWith("--") ? 1 : 0) + "\"");
     }
@@ -91,8 +92,10 @@ class GpuRunTest {
 
     private static void assertNotAvailable(List<String> operands, String why) {
         Map<String, String> environment = Map.of(
-                "SLUICE_CUDA_LIBRARY", softwareGpu("2").get("SLUICE_CUDA_LIBRARY"),
-                "SLUICE_NCCL_LIBRARY", "libno-such-nccl.so");
+                "SLUICE_CUDA_LIBRARY",
+                softwareGpu("2").get("SLUICE_CUDA_LIBRARY"),
+                "SLUICE_NCCL_LIBRARY",
+                "libno-such-nccl.so");
         assertThatThrownBy(() -> run(environment, operands))
                 .isInstanceOf(MeasurementFailedException.class)
                 .hasMessageContaining("status 69: gpu: " + why);
@@ -137,8 +140,11 @@ class GpuRunTest {
         return Map.of("SLUICE_CUDA_LIBRARY", SOFTWARE_GPU.toAbsolutePath().toString(), "SOFT_GPU_DEVICES", devices);
     }
 
-    private static String run(Map<String, String> environment, List<String> operands) throws MeasurementFailedException {
-        String kernels = Path.of("../native/src/main/resources/META-INF/sluice/kernels.ptx").toAbsolutePath().toString();
+    private static String run(Map<String, String> environment, List<String> operands)
+            throws MeasurementFailedException {
+        String kernels = Path.of("../native/src/main/resources/META-INF/sluice/kernels.ptx")
+                .toAbsolutePath()
+                .toString();
         List<String> command = new ArrayList<>(List.of(workbench.program(CProgram.GPU)));
         operands.forEach(operand -> command.add(operand.equals("PTX") ? kernels : operand));
         command.addAll(List.of(

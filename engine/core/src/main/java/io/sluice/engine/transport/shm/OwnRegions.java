@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * confirmed that it no longer uses it, or has stopped. On the loop's thread.
  */
 final class OwnRegions {
-    // as many may be attached, and as many have ended a moment ago; the rest is for threads that use some for a little longer
+    // as many may be attached, and as many have ended a moment ago; the rest is for threads that use some for a little
+    // longer
     private static final int TIMES_ATTACHED = 3;
 
     private final EndpointContext context;

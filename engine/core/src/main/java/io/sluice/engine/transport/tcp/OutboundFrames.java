@@ -23,7 +23,7 @@ final class OutboundFrames {
     private static final int MOST_COPIED_BYTES = 64;
     private static final int SLOT_BYTES = FrameHeader.LONGEST_BYTES + MOST_COPIED_BYTES;
     // frames get their sums shortly before they are sent: the first should not wait for the sums of all
-    private static final long SUMMED_AT_ONCE = 1 << 20;
+    static final long SUMMED_AT_ONCE = 1 << 20;
     // if the peer takes bytes as fast as they are sent, a longer call would not end
     static final long DESCRIBED_BYTES = 8 << 20;
 

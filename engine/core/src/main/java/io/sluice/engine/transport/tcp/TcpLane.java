@@ -89,7 +89,7 @@ final class TcpLane implements InboundFrames.Sink {
         }
         this.stream = stream;
         this.requests = new OutstandingRequests(endpoint, context);
-        this.out = new OutboundFrames(context.integrity() == Integrity.CRC32C ? scratch.sum() : null, stream == null);
+        this.out = new OutboundFrames(context.integrity() == Integrity.CRC32C ? scratch : null, stream == null);
         this.in = new InboundFrames(context, scratch, descriptor, stream, this);
         this.lastProgress = context.loop().now();
         this.watch = context.loop().watch(descriptor, this::ready);
@@ -190,7 +190,7 @@ final class TcpLane implements InboundFrames.Sink {
     private long sendEncrypted(SecureStream to) {
         try {
             int count = out.copy(scratch.staging(), COPIED_BYTES);
-            return to.send(scratch.stagingBytes(0, count));
+            return count == 0 ? 0 : to.send(scratch.stagingBytes(0, count));
         } catch (IOException e) {
             return -Errno.EPIPE;
         }

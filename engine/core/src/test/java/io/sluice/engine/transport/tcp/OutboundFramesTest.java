@@ -240,7 +240,8 @@ class OutboundFramesTest {
         // what was begun is for a frame that becomes another one
         closing.open = false;
         summed.refuseClosed();
-        assertThat(take(summed, FrameHeader.BYTES + FrameHeader.SUMS_BYTES, wire)).isPositive();
+        assertThat(take(summed, FrameHeader.BYTES + FrameHeader.SUMS_BYTES, wire))
+                .isPositive();
         MemorySegment refusal = MemorySegment.ofArray(wire.toByteArray());
         assertThat(FrameHeader.operation(refusal, 0)).isEqualTo(FrameHeader.REFUSED);
         assertThat(FrameHeader.isIntact(refusal, 0, new MemoryChecksum())).isTrue();
@@ -249,7 +250,8 @@ class OutboundFramesTest {
         wire.reset();
         // the first piece was made along with the refusal
         assertThat(summed.fill(scratch)).isZero();
-        assertThat(take(summed, FrameHeader.BYTES + FrameHeader.SUMS_BYTES, wire)).isPositive();
+        assertThat(take(summed, FrameHeader.BYTES + FrameHeader.SUMS_BYTES, wire))
+                .isPositive();
         MemorySegment header = MemorySegment.ofArray(wire.toByteArray());
         assertThat(FrameHeader.isIntact(header, 0, new MemoryChecksum())).isTrue();
         assertThat(FrameHeader.payloadSum(header, 0)).isEqualTo(sumOf(large));
