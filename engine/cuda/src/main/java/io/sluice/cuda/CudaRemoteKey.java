@@ -27,11 +27,6 @@ final class CudaRemoteKey extends RemoteKey {
         this.allocation = allocation;
     }
 
-    @Override
-    public boolean carriesWords() {
-        return keys.words();
-    }
-
     PeerAllocation allocation() {
         return allocation;
     }

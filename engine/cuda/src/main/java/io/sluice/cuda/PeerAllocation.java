@@ -31,7 +31,7 @@ final class PeerAllocation {
     private int uses;
     private int preferred = NONE;
     private int tasks;
-    private boolean descriptorAsked;
+    private @Nullable CudaRemoteKey asking;
     private boolean gone;
 
     // the mapping thread's
@@ -60,11 +60,14 @@ final class PeerAllocation {
         return local == null && keys.way() == MemoryKeys.Way.DESCRIPTOR && descriptor == NONE && !gone;
     }
 
-    /** Whether the descriptor is to be asked for, for the first time. */
-    boolean askDescriptor() {
-        boolean first = !descriptorAsked;
-        descriptorAsked = true;
-        return first;
+    /** An attachment that could ask for the descriptor; false if another has. */
+    boolean askDescriptor(CudaRemoteKey by) {
+        CudaRemoteKey before = asking;
+        if (before != null && !before.hasEnded()) {
+            return false;
+        }
+        asking = by;
+        return true;
     }
 
     /** The target has it no more. */

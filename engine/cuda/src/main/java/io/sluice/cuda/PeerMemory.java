@@ -104,14 +104,18 @@ final class PeerMemory {
                 continue;
             }
             if (key.allocation().needsDescriptor()) {
-                if (key.allocation().askDescriptor()) {
-                    context.send(CudaMessage.of(CudaMessage.WANTED, key.handle()));
-                }
+                askDescriptor(key);
             } else {
                 mapAll(key.allocation());
             }
         }
         goOn();
+    }
+
+    private void askDescriptor(CudaRemoteKey key) {
+        if (key.allocation().askDescriptor(key)) {
+            context.send(CudaMessage.of(CudaMessage.WANTED, key.handle()));
+        }
     }
 
     /** For each GPU that this engine uses; if there is none, for that of the memory, or the first. */
@@ -189,6 +193,13 @@ final class PeerMemory {
     void detached(CudaRemoteKey key) {
         if (key.end()) {
             finish(key);
+        }
+        if (!closed && key.allocation().needsDescriptor()) {
+            // the answer to the one that asked may come no more
+            keys.values().stream()
+                    .filter(other -> other.allocation().equals(key.allocation()) && !other.hasEnded())
+                    .findFirst()
+                    .ifPresent(this::askDescriptor);
         }
         goOn();
     }

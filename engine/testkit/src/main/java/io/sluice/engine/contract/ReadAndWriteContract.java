@@ -168,6 +168,7 @@ interface ReadAndWriteContract extends Contract {
         int large = 1 << 20;
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion local = pair.local(large);
+            MemoryRegion ofHost = pair.initiator().allocate(64, RegionOptions.local());
             RemoteRegion allocated = pair.attach(allocate(pair.target(), large, RegionOptions.readWrite()));
             // which no calling thread reaches, on every transport
             RemoteRegion registered = pair.attach(pair.servedByTheTarget(64));
@@ -182,7 +183,7 @@ interface ReadAndWriteContract extends Contract {
                     } else {
                         assertEndsOnAPoller(signal);
                     }
-                    assertEndsOnAPoller(transfer(pair, write, local, registered, small));
+                    assertEndsOnAPoller(transfer(pair, write, ofHost, registered, small));
                     if (i % 20 == 0) {
                         assertEndsOnAPoller(transfer(pair, write, local, allocated, large));
                     }
