@@ -110,7 +110,8 @@ interface SignalOrderContract extends Contract {
             long first = base + (long) place * SMALL;
             long last = first + (place < 3 ? SMALL : LARGE) - 4;
             for (long at : new long[] {first, last}) {
-                // where the initiator stores by itself, the place may hold a later round by the time the waiter looks; and
+                // where the initiator stores by itself, the place may hold a later round by the time the waiter looks;
+                // and
                 // where words are looked at from time to time, several rounds at once
                 assertThat(bytesOf(served).intAt(at))
                         .as("place %d at the moment of signal %d", place, round)
