@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class PageListFigures {
     private static final int TURNS = 7;
+    private static final int ALLOCATION_TURNS = 2;
     private static final TransferOptions OPTIONS = TransferOptions.defaults();
 
     private static final double MOST_NANOS_A_PAGE = 10;
@@ -235,7 +236,7 @@ final class PageListFigures {
     private static void allocation(String name, int runs, Runs table) {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long least = Long.MAX_VALUE;
-        for (int turn = 0; turn < TURNS; turn++) {
+        for (int turn = 0; turn < ALLOCATION_TURNS; turn++) {
             long before = threads.getTotalThreadAllocatedBytes();
             table.once(20 * runs);
             least = Math.min(least, threads.getTotalThreadAllocatedBytes() - before);
