@@ -174,11 +174,11 @@ public final class ReactiveTransferEngine {
     public Mono<ReactiveConnection> connect(EngineAddress address, ConnectOptions options) {
         Objects.requireNonNull(address, "address");
         Objects.requireNonNull(options, "options");
-        return FutureMono.<ReactiveConnection>ofResource(
-                        "connect", () -> reactive(engine.connect(address, options)), null)
-                .doOnDiscard(
-                        ReactiveConnection.class,
-                        unwanted -> unwanted.connection().close());
+        return ResourceMono.of(
+                "connect",
+                ReactiveConnection.class,
+                () -> reactive(engine.connect(address, options)),
+                unwanted -> unwanted.connection().close());
     }
 
     /**
