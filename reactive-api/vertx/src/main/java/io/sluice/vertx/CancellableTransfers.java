@@ -6,11 +6,12 @@ import io.sluice.engine.PageCallback;
 import io.sluice.engine.PagesFailedException;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SignalUpdate;
-import io.sluice.engine.TransferCallback;
+import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferResult;
 import io.vertx.core.buffer.Buffer;
 import java.util.Objects;
+import java.util.function.Function;
 
 /**
  * The transfers of a {@link TransferConnection}, each with a handle that can cancel it. They do, and fail with, what the methods of
@@ -118,10 +119,10 @@ public final class CancellableTransfers {
             long pageBytes,
             TransferOptions options) {
         check(local, remote, options);
-        PendingOperation.OfBytes operation = operation(localPages.length * pageBytes);
-        PageCallback end = pages(operation, localPages.length);
-        return operation.start(
-                () -> connection.writePages(local, localPages, remote, remotePages, pageBytes, options, end));
+        return pages(
+                localPages.length,
+                pageBytes,
+                end -> connection.writePages(local, localPages, remote, remotePages, pageBytes, options, end));
     }
 
     /**
@@ -142,10 +143,10 @@ public final class CancellableTransfers {
             long pageBytes,
             TransferOptions options) {
         check(local, remote, options);
-        PendingOperation.OfBytes operation = operation(localOffsets.length * pageBytes);
-        PageCallback end = pages(operation, localOffsets.length);
-        return operation.start(
-                () -> connection.writePages(local, localOffsets, remote, remoteOffsets, pageBytes, options, end));
+        return pages(
+                localOffsets.length,
+                pageBytes,
+                end -> connection.writePages(local, localOffsets, remote, remoteOffsets, pageBytes, options, end));
     }
 
     /**
@@ -166,10 +167,10 @@ public final class CancellableTransfers {
             long pageBytes,
             TransferOptions options) {
         check(local, remote, options);
-        PendingOperation.OfBytes operation = operation(localPages.length * pageBytes);
-        PageCallback end = pages(operation, localPages.length);
-        return operation.start(
-                () -> connection.readPages(local, localPages, remote, remotePages, pageBytes, options, end));
+        return pages(
+                localPages.length,
+                pageBytes,
+                end -> connection.readPages(local, localPages, remote, remotePages, pageBytes, options, end));
     }
 
     /**
@@ -190,10 +191,10 @@ public final class CancellableTransfers {
             long pageBytes,
             TransferOptions options) {
         check(local, remote, options);
-        PendingOperation.OfBytes operation = operation(localOffsets.length * pageBytes);
-        PageCallback end = pages(operation, localOffsets.length);
-        return operation.start(
-                () -> connection.readPages(local, localOffsets, remote, remoteOffsets, pageBytes, options, end));
+        return pages(
+                localOffsets.length,
+                pageBytes,
+                end -> connection.readPages(local, localOffsets, remote, remoteOffsets, pageBytes, options, end));
     }
 
     /**
@@ -299,9 +300,11 @@ public final class CancellableTransfers {
         return new PendingOperation.OfBytes(client, bytes);
     }
 
-    private static PageCallback pages(TransferCallback operation, int pages) {
-        return (transfer, failed, error) ->
-                operation.terminated(transfer, PagesFailedException.of(failed, pages, error));
+    private TransferHandle<TransferResult> pages(
+            int pages, long pageBytes, Function<PageCallback, Transfer> submission) {
+        PendingOperation.OfBytes operation = operation(pages * pageBytes);
+        return operation.start(() -> submission.apply((transfer, failed, error) ->
+                operation.terminated(transfer, PagesFailedException.of(failed, pages, error))));
     }
 
     private static void check(MemoryRegion local, RemoteRegion remote, TransferOptions options) {

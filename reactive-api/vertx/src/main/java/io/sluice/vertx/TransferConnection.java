@@ -14,6 +14,7 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.streams.ReadStream;
 import io.vertx.core.streams.WriteStream;
 import java.util.List;
+import java.util.function.Function;
 
 /**
  * A reliable path to one peer engine; both sides may read, write and notify.
@@ -44,9 +45,22 @@ public interface TransferConnection {
     /** {@return the same transfers with handles; they are submitted by the call, too} */
     CancellableTransfers cancellable();
 
-    /** {@return the same transfers for virtual threads, which may wait for their ends; a view without a state} */
-    default BlockingTransfers blocking() {
-        return new BlockingTransfers(cancellable());
+    /**
+     * Makes one of the {@linkplain #cancellable() transfers} and waits for its end, for instance
+     * {@code connection.await(with -> with.fetchAdd(remote, 0, 1, options))}. For virtual threads: on one of Vert.x the context goes on
+     * with other work meanwhile, as with {@link Future#await()}. Threads without Vert.x may use it, too.
+     *
+     * <p>A thread that is interrupted while it waits cancels the transfer, and its interrupt status is set. The transfer's memory may be
+     * used again after {@link #quiesced()}.
+     *
+     * @param <T> what the transfer gives
+     * @param transfer submits one transfer
+     * @return its result; its error is thrown, mostly a {@link io.sluice.engine.SluiceException}
+     * @throws IllegalStateException on an event loop or a worker, as its completions could not come; nothing is transferred
+     * @throws io.sluice.engine.TransferCancelledException if the thread is interrupted
+     */
+    default <T> T await(Function<CancellableTransfers, TransferHandle<T>> transfer) {
+        return BlockingTransfer.await(cancellable(), transfer);
     }
 
     /**

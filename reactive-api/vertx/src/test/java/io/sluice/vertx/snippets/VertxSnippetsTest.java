@@ -9,6 +9,7 @@ import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferEngine;
+import io.sluice.engine.TransferOptions;
 import io.sluice.testkit.Patience;
 import io.sluice.vertx.OwnVertx;
 import io.sluice.vertx.TransferClient;
@@ -68,7 +69,7 @@ class VertxSnippetsTest {
             MemoryRegion page = await(client.allocate(4096, RegionOptions.local()));
             page.segment().setString(0, "a page");
             CompletableFuture<Void> moved = CompletableFuture.runAsync(
-                    () -> WaitingMover.move(connection, page, remote),
+                    () -> WaitingMover.move(connection, page, remote, TransferOptions.defaults()),
                     task -> Thread.ofVirtual().start(task));
             Patience.await(moved);
             assertThat(pages.segment().getString(0)).isEqualTo("a page");

@@ -29,9 +29,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The view for threads that may wait. */
+/** Transfers of threads that may wait. */
 @ExtendWith(OwnVertx.class)
-class BlockingTransfersTest {
+class BlockingTransferTest {
     private static final TransferOptions DEFAULTS = TransferOptions.defaults();
 
     /** Runs something as the start of a verticle. */
@@ -53,20 +53,23 @@ class BlockingTransfersTest {
     }
 
     private static long oneOfEach(Target.Attached to, MemoryRegion local) {
-        BlockingTransfers transfers = to.connection().blocking();
+        TransferConnection transfers = to.connection();
         local.segment().set(ValueLayout.JAVA_BYTE, 0, (byte) 7);
-        transfers.write(local, to.remote(), 0);
+        transfers.await(with -> with.write(local, 0, to.remote(), 0, local.length(), DEFAULTS));
         local.segment().set(ValueLayout.JAVA_BYTE, 0, (byte) 0);
-        transfers.read(local, to.remote(), 0);
+        transfers.await(with -> with.read(local, 0, to.remote(), 0, local.length(), DEFAULTS));
         assertThat(local.segment().get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) 7);
-        transfers.writeBuffer(Buffer.buffer("a buffer"), to.remote(), 100, DEFAULTS);
-        assertThat(transfers.readBuffer(to.remote(), 100, 8, DEFAULTS)).hasToString("a buffer");
-        transfers.put(to.remote(), 200, 5, 8, DEFAULTS);
-        assertThat(transfers.compareAndSwap(to.remote(), 200, 5, 6, DEFAULTS)).isEqualTo(5);
-        transfers.notify(Buffer.buffer("done"), DEFAULTS);
-        assertThatThrownBy(() -> transfers.write(local, 0, to.remote(), Target.REGION_BYTES, 1, DEFAULTS))
+        transfers.await(with -> with.writeBuffer(Buffer.buffer("a buffer"), to.remote(), 100, DEFAULTS));
+        Buffer read = transfers.await(with -> with.readBuffer(to.remote(), 100, 8, DEFAULTS));
+        assertThat(read).hasToString("a buffer");
+        transfers.await(with -> with.put(to.remote(), 200, 5, 8, DEFAULTS));
+        long replaced = transfers.await(with -> with.compareAndSwap(to.remote(), 200, 5, 6, DEFAULTS));
+        assertThat(replaced).isEqualTo(5);
+        transfers.await(with -> with.notify(Buffer.buffer("done"), DEFAULTS));
+        assertThatThrownBy(() ->
+                        transfers.await(with -> with.write(local, 0, to.remote(), Target.REGION_BYTES, 1, DEFAULTS)))
                 .isInstanceOf(IndexOutOfBoundsException.class);
-        return transfers.fetchAdd(to.remote(), 200, 1, DEFAULTS);
+        return transfers.await(with -> with.fetchAdd(to.remote(), 200, 1, DEFAULTS));
     }
 
     @ParameterizedTest
@@ -111,9 +114,8 @@ class BlockingTransfersTest {
             inVerticle(vertx, ThreadingModel.VIRTUAL_THREAD, () -> {
                 Context context = vertx.getOrCreateContext();
                 context.runOnContext(nothing -> event.complete(null));
-                return to.connection()
-                        .blocking()
-                        .write(local, 0, to.remote(), 0, 64, DEFAULTS.startAfter(StartEvent.of(event)));
+                TransferOptions afterEvent = DEFAULTS.startAfter(StartEvent.of(event));
+                return to.connection().await(with -> with.write(local, 0, to.remote(), 0, 64, afterEvent));
             });
         }
     }
@@ -130,7 +132,7 @@ class BlockingTransfersTest {
             local.segment().fill((byte) 9);
             Throwable refusal = inVerticle(vertx, model, () -> {
                 try {
-                    to.connection().blocking().write(local, to.remote(), 0);
+                    to.connection().await(with -> with.write(local, 0, to.remote(), 0, 64, DEFAULTS));
                 } catch (IllegalStateException e) {
                     return e;
                 }
@@ -153,7 +155,7 @@ class BlockingTransfersTest {
             CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
             Thread thread = Thread.ofVirtual().start(() -> {
                 try {
-                    to.connection().blocking().write(local, 0, to.remote(), 0, 64, never);
+                    to.connection().await(with -> with.write(local, 0, to.remote(), 0, 64, never));
                 } catch (RuntimeException e) {
                     thrown.set(e);
                 }
@@ -175,7 +177,7 @@ class BlockingTransfersTest {
             Target.Attached to = target.attach(client);
             MemoryRegion local = await(client.allocate(64, RegionOptions.local()));
             await(target.region.close());
-            assertThatThrownBy(() -> to.connection().blocking().read(local, to.remote(), 0))
+            assertThatThrownBy(() -> to.connection().await(with -> with.read(local, 0, to.remote(), 0, 64, DEFAULTS)))
                     .isInstanceOf(RemoteAccessException.class);
         }
     }
