@@ -10,7 +10,7 @@ static void run(const struct plan *plan, uint64_t span, unsigned char *to, const
     struct stopwatch watch = stopwatch_start(plan);
     do {
         memcpy(to + offset, from + offset, (size_t)plan->size);
-        /* The compiler must believe that somebody looks at the copy. */
+        /* The compiler must believe that the copy is used. */
         __asm__ volatile("" : : "r"(to) : "memory");
         offset = offset + 2 * plan->size <= span ? offset + plan->size : 0;
         done++;

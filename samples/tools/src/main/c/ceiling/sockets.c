@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Nobody but this machine is to reach the target. */
+/* Only this machine may reach the target. */
 static struct sockaddr_in loopback(uint16_t port) {
     struct sockaddr_in address;
     memset(&address, 0, sizeof address);

@@ -2,7 +2,7 @@
 // mover is shown as text and never as markup.
 'use strict';
 
-// Without any event for so long the stream is taken for dead, whatever the browser thinks of it.
+// Without any event for so long the stream is taken for dead, even if the browser reports it open.
 const SILENCE_MILLIS = 10_000;
 const SHORTEST_PAUSE_MILLIS = 500;
 const LONGEST_PAUSE_MILLIS = 8_000;
@@ -47,7 +47,7 @@ const rateText = value => scaled(value, 1000, ['B/s', 'kB/s', 'MB/s', 'GB/s', 'T
 const count = (value, one, many) => `${value} ${value === 1 ? one : many}`;
 const whole = value => (Number.isFinite(value) && value > 0 ? value : 0);
 
-// Writes only what differs: a screen reader that reads a line is not made to begin anew.
+// Writes only what differs: a screen reader that reads a line does not begin again.
 function show(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
@@ -238,7 +238,7 @@ function drawEngine(engine) {
   meter.value = inFlight;
 }
 
-// At a steady pace, whatever that of the events is: the axis is time.
+// At a steady pace, independent of that of the events: the axis is time.
 setInterval(() => {
   if (lastRate === null) return;
   rates.push(lastRate);
@@ -385,7 +385,7 @@ function connect() {
     pause = SHORTEST_PAUSE_MILLIS;
     heard();
     connectionIs('live', 'Live');
-    // What has changed while nobody listened.
+    // What has changed without a listener.
     Promise.all([loadMoves(), loadLists()]).catch(error => complain(`What there is could not be read. ${error.message}`));
   });
   opened.addEventListener('error', () => {
