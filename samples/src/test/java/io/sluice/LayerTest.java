@@ -10,7 +10,7 @@ import com.tngtech.archunit.lang.ArchRule;
 import io.sluice.architecture.CycleLimits;
 import java.util.Map;
 
-/** Across the modules: each arrow points down, and nobody reaches into the engine. */
+/** Across the modules: each arrow points down, and no module reaches into the engine. */
 @AnalyzeClasses(packages = "io.sluice", importOptions = ImportOption.DoNotIncludeTests.class)
 class LayerTest {
     private static final String[] ENGINE_INTERNALS = {
@@ -27,7 +27,7 @@ class LayerTest {
     };
 
     @ArchTest
-    static final ArchRule nobodyReachesIntoTheEngine = noClasses()
+    static final ArchRule noModuleReachesIntoTheEngine = noClasses()
             .that()
             .resideOutsideOfPackage("io.sluice.engine..")
             .should()

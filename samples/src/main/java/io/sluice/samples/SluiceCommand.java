@@ -23,7 +23,6 @@ import picocli.CommandLine.ScopeType;
             "143:ended by SIGTERM"
         })
 public final class SluiceCommand {
-
     private SluiceCommand() {}
 
     /**

@@ -4,7 +4,6 @@ import org.jspecify.annotations.Nullable;
 
 /** A command cannot do what was asked; the message is for its user and says what to do. */
 final class CommandFailure extends RuntimeException {
-
     private static final long serialVersionUID = 1L;
 
     private final int exitCode;

@@ -1,12 +1,24 @@
 package io.sluice.samples.command;
 
+import java.io.BufferedReader;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.PropertyResourceBundle;
+import java.util.stream.Collectors;
 import picocli.CommandLine;
+import picocli.CommandLine.IParameterExceptionHandler;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The commands with their options. */
 final class CommandTree {
-
     /** Their names, in the order in which help lists them. */
     static final List<String> NAMES =
             List.of("demo", "replay", "decode", "serve", "mover", "cluster-demo", "bench", "compare", "info", "help");
@@ -33,7 +45,9 @@ final class CommandTree {
                 .addMixin("logging", CommandSpec.forAnnotatedObject(new LogLevelOption()));
         CommandLine commandLine = new CommandLine(spec);
         for (String name : named(arguments)) {
-            commandLine.addSubcommand(name, command(name, termination));
+            CommandLine command = new CommandLine(command(name, termination));
+            describe(name, command.getCommandSpec());
+            commandLine.addSubcommand(name, command);
         }
         commandLine.getCommandSpec().usageMessage().footer(OF_THE_LAUNCHER);
         return OptionTypes.register(commandLine)
@@ -43,6 +57,31 @@ final class CommandTree {
                 .setParameterExceptionHandler(new UsageReport())
                 .setExecutionExceptionHandler(new FailureReport())
                 .setUsageHelpAutoWidth(true);
+    }
+
+    /** What help says: of options in one file for all commands, before and after them in a file of the command's name. */
+    private static void describe(String name, CommandSpec command) {
+        if (command.userObject() instanceof CommandLine.HelpCommand) {
+            return;
+        }
+        try (BufferedReader options = manual("options.properties");
+                BufferedReader text = manual(name + ".txt")) {
+            command.resourceBundle(new PropertyResourceBundle(options));
+            String[] manual = (text.lines().collect(Collectors.joining("\n")) + "\n").split("---\n", 2);
+            command.usageMessage()
+                    .description(("\n" + manual[0]).split("\n", -1))
+                    .footer(("\n" + manual[1].stripTrailing()).split("\n", -1));
+        } catch (IOException e) {
+            throw new UncheckedIOException("the manual of " + name + " cannot be read; build the program again", e);
+        }
+    }
+
+    private static BufferedReader manual(String file) throws IOException {
+        InputStream in = CommandTree.class.getResourceAsStream("manual/" + file);
+        if (in == null) {
+            throw new FileNotFoundException("this program lacks its resource " + file);
+        }
+        return new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8));
     }
 
     /** Those that the arguments may be about: none for the version, and all, where the first of them is an option, a wrong name, or help. */
@@ -68,5 +107,24 @@ final class CommandTree {
             case "help" -> new CommandLine.HelpCommand();
             default -> throw new IllegalArgumentException("no command is called " + name);
         };
+    }
+
+    /** Tells the user what is wrong with the command line, in a line or two: the whole help would bury it. */
+    static final class UsageReport implements IParameterExceptionHandler {
+        @Override
+        public int handleParseException(ParameterException error, String[] arguments) {
+            CommandLine command = error.getCommandLine();
+            PrintWriter err = command.getErr();
+            if (arguments.length == 0) {
+                command.usage(err);
+                return ExitCodes.USAGE;
+            }
+            err.println("sluice: " + error.getMessage());
+            if (!UnmatchedArgumentException.printSuggestions(error, err)) {
+                err.println("See '" + command.getCommandSpec().qualifiedName() + " --help'.");
+            }
+            err.flush();
+            return ExitCodes.USAGE;
+        }
     }
 }

@@ -9,15 +9,7 @@ import reactor.core.publisher.Mono;
 
 /** {@code --drain}: how a process that serves takes its leave. */
 final class DrainOption {
-
-    @Option(
-            names = "--drain",
-            paramLabel = "TIME",
-            description = {
-                "When it is to end, wait at most so long, such as 10s, for the transfers that are under way; new ones are"
-                        + " refused meanwhile.",
-                "Default: they are ended."
-            })
+    @Option(names = "--drain", paramLabel = "TIME")
     private @Nullable Duration drain;
 
     /**

@@ -2,7 +2,6 @@ package io.sluice.samples.command;
 
 /** What the program's exit status means; picocli's own codes for the same things. */
 final class ExitCodes {
-
     /** All went well. */
     static final int OK = 0;
 

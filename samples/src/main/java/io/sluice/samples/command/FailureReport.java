@@ -3,8 +3,8 @@ package io.sluice.samples.command;
 import io.sluice.engine.SluiceException;
 import io.sluice.samples.bench.BenchException;
 import io.sluice.samples.control.MalformedMessageException;
-import io.sluice.samples.control.RefusalReason;
 import io.sluice.samples.control.RefusedException;
+import io.sluice.samples.control.RefusedException.RefusalReason;
 import io.sluice.samples.kvcache.PoolTooSmallException;
 import io.sluice.samples.trace.TraceFormatException;
 import java.io.IOException;
@@ -19,7 +19,6 @@ import reactor.core.Exceptions;
 
 /** Tells the user why a command failed: in one line if it is something known, with a stack trace if it is a defect. */
 final class FailureReport implements IExecutionExceptionHandler {
-
     private static final Logger LOG = LoggerFactory.getLogger(FailureReport.class);
 
     @Override

@@ -29,7 +29,6 @@ import reactor.core.publisher.Mono;
 
 /** A Prometheus endpoint and two probes, over HTTP. */
 final class HttpMetricsEndpoint implements MetricsEndpoint {
-
     private static final int MOST_PEERS = 64;
     private static final int MILLIS_DIGITS = 3;
 
@@ -130,7 +129,6 @@ final class HttpMetricsEndpoint implements MetricsEndpoint {
 
     /** Answers probes: 200 if all is well, else 503, and why as JSON. */
     static final class HealthHandler implements HttpHandler {
-
         private static final String LIVE = "/health/live";
         private static final String READY = "/health/ready";
         private static final ObjectMapper JSON = new ObjectMapper();

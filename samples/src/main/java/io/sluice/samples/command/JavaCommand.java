@@ -8,7 +8,6 @@ import java.util.List;
 
 /** The command line that starts this program once more: with the same Java, options and class path. */
 final class JavaCommand {
-
     private JavaCommand() {}
 
     /** With these arguments. */

@@ -9,7 +9,6 @@ import io.sluice.engine.HostAndPort;
  * @param port 0 for any free one
  */
 record ListenAddress(String host, int port) {
-
     /** Any free port, reachable from this machine alone. */
     static final ListenAddress LOOPBACK = new ListenAddress("127.0.0.1", 0);
 

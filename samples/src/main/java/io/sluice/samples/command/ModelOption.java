@@ -1,25 +1,15 @@
 package io.sluice.samples.command;
 
 import io.sluice.samples.kvcache.ModelPreset;
-import io.sluice.samples.kvcache.ModelPresets;
 import java.util.ArrayList;
 import picocli.CommandLine.Option;
 
 /** The option that names a model. */
 final class ModelOption {
-
     private static final String DEFAULT = "qwen2.5-0.5b";
 
-    @Option(
-            names = "--model",
-            paramLabel = "NAME",
-            defaultValue = DEFAULT,
-            completionCandidates = Candidates.class,
-            description = {
-                "The model whose KV-cache moves. Default: ${DEFAULT-VALUE}.",
-                "One of: ${COMPLETION-CANDIDATES}."
-            })
-    private ModelPreset model = ModelPresets.named(DEFAULT);
+    @Option(names = "--model", paramLabel = "NAME", defaultValue = DEFAULT, completionCandidates = Candidates.class)
+    private ModelPreset model = ModelPreset.named(DEFAULT);
 
     ModelPreset model() {
         return model;
@@ -29,7 +19,7 @@ final class ModelOption {
         private static final long serialVersionUID = 1L;
 
         Candidates() {
-            super(ModelPresets.names());
+            super(ModelPreset.names());
         }
     }
 }

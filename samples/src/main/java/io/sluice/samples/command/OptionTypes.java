@@ -2,8 +2,8 @@ package io.sluice.samples.command;
 
 import io.sluice.engine.EngineAddress;
 import io.sluice.samples.kvcache.ModelPreset;
-import io.sluice.samples.kvcache.ModelPresets;
 import io.sluice.samples.replay.Pacing;
+import io.sluice.samples.report.ByteSize;
 import io.sluice.samples.report.DurationText;
 import java.time.Duration;
 import java.util.function.Function;
@@ -13,7 +13,6 @@ import picocli.CommandLine.TypeConversionException;
 
 /** How the text of an option becomes its value, by the value's type. */
 final class OptionTypes {
-
     private OptionTypes() {}
 
     /** Teaches a command and its subcommands the types that are ours. */
@@ -23,7 +22,7 @@ final class OptionTypes {
                 .registerConverter(Duration.class, converter(DurationText::parse))
                 .registerConverter(EngineAddress.class, converter(EngineAddress::parse))
                 .registerConverter(ListenAddress.class, converter(ListenAddress::parse))
-                .registerConverter(ModelPreset.class, converter(ModelPresets::named))
+                .registerConverter(ModelPreset.class, converter(ModelPreset::named))
                 .registerConverter(Pacing.class, converter(Pacing::parse));
     }
 
@@ -36,5 +35,13 @@ final class OptionTypes {
                 throw new TypeConversionException(e.getMessage());
             }
         };
+    }
+
+    /** Gives an option that takes a size its value in bytes. */
+    static final class ByteSizeConverter implements ITypeConverter<Long> {
+        @Override
+        public Long convert(String text) throws Exception {
+            return OptionTypes.converter(ByteSize::parse).convert(text);
+        }
     }
 }

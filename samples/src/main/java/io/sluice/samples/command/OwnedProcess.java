@@ -11,7 +11,6 @@ import org.slf4j.LoggerFactory;
 
 /** A process that this one has started, which ends when its standard input does. Used by one thread. */
 final class OwnedProcess implements AutoCloseable {
-
     private static final Logger LOG = LoggerFactory.getLogger(OwnedProcess.class);
     private static final Duration START = Duration.ofSeconds(60);
     private static final Duration DEATH = Duration.ofSeconds(6);

@@ -7,7 +7,6 @@ import picocli.CommandLine.Spec;
 
 /** What the commands share: the request to end, and where they print. */
 abstract class ProgramCommand implements Callable<Integer> {
-
     @Spec
     CommandSpec spec = CommandSpec.create();
 

@@ -9,7 +9,6 @@ import reactor.core.publisher.Hooks;
 
 /** The program's commands under their top-level command. */
 public final class ProgramCommands {
-
     private static final Logger LOG = LoggerFactory.getLogger(ProgramCommands.class);
     private static final String INFO = "info";
 

@@ -5,7 +5,6 @@ import picocli.CommandLine.IVersionProvider;
 
 /** The version of this program; as a provider, what {@code --version} prints. */
 public final class ProgramVersion implements IVersionProvider {
-
     private static final String NOT_PACKAGED = "development";
 
     /** For picocli. */

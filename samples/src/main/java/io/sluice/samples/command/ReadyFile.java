@@ -1,7 +1,6 @@
 package io.sluice.samples.command;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.RegionDescriptor;
@@ -22,11 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 record ReadyFile(
-        @JsonProperty("host") String host,
-        @JsonProperty("port") int port,
-        @JsonProperty("address") String address,
-        @JsonProperty("region") @Nullable String region) {
-
+        String host, int port, String address, @Nullable String region) {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     /** Of an engine that offers no region by itself. */
@@ -57,7 +52,6 @@ record ReadyFile(
 
     /** A ready file that is there while what it says is so. */
     static final class Mark implements AutoCloseable {
-
         private final @Nullable Path file;
 
         /**

@@ -11,40 +11,21 @@ import picocli.CommandLine.Option;
 
 /** The options by which engines prove to each other who they are; each takes the place of a variable. */
 final class SecurityOption {
-
     private static final String DATA = "--tls-data";
 
-    @Option(
-            names = "--token-file",
-            paramLabel = "FILE",
-            description = {
-                "The file with the shared secret, one TOKEN or NAME:TOKEN a line: the first is presented, all are",
-                "accepted. It is read again when it changes. Default: SLUICE_TOKEN_FILE, or SLUICE_TOKEN."
-            })
+    @Option(names = "--token-file", paramLabel = "FILE")
     private @Nullable Path tokens;
 
-    @Option(
-            names = "--tls-cert",
-            paramLabel = "FILE",
-            description = {
-                "Mutual TLS: this engine's certificates in PEM. --tls-key and --tls-trust are needed as well.",
-                "Default: SLUICE_TLS_CERT."
-            })
+    @Option(names = "--tls-cert", paramLabel = "FILE")
     private @Nullable Path certificates;
 
-    @Option(
-            names = "--tls-key",
-            paramLabel = "FILE",
-            description = "The key of the certificate, PKCS#8 in PEM. Default: SLUICE_TLS_KEY.")
+    @Option(names = "--tls-key", paramLabel = "FILE")
     private @Nullable Path key;
 
-    @Option(
-            names = "--tls-trust",
-            paramLabel = "FILE",
-            description = "The certificates of trusted authorities in PEM. Default: SLUICE_TLS_TRUST.")
+    @Option(names = "--tls-trust", paramLabel = "FILE")
     private @Nullable Path trusted;
 
-    @Option(names = DATA, description = "TLS for the data on tcp as well. Default: SLUICE_TLS_DATA.")
+    @Option(names = DATA)
     private boolean data;
 
     /** The variables, and what was given in the place of some. */

@@ -1,23 +1,27 @@
 package io.sluice.samples.command;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Path;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Option;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 /** The options of commands that serve until they are told to end. */
 final class ServerOptions {
+    private static final Logger LOG = LoggerFactory.getLogger(ServerOptions.class);
 
-    @Option(
-            names = "--ready-file",
-            paramLabel = "FILE",
-            description = "Write this file once all can be used: JSON that says where to connect.")
+    /** How long a process that was started by another one waits, after a signal to both, for the other one's word. */
+    private static final Duration PARENT_FIRST = Duration.ofSeconds(3);
+
+    @Option(names = "--ready-file", paramLabel = "FILE")
     private @Nullable Path readyFile;
 
-    @Option(
-            names = "--until-input-ends",
-            description = "End when standard input does: for a process that must not outlive the one that started it.")
+    @Option(names = "--until-input-ends")
     private boolean untilInputEnds;
 
     /** The ready file, which an earlier process may have left, is removed. */
@@ -25,13 +29,33 @@ final class ServerOptions {
         return new ReadyFile.Mark(readyFile);
     }
 
-    /** Completes when the command is to end. */
+    /** Completes when the command is to end. A Ctrl-C reaches a process that has started this one, too, which then says goodbye first. */
     Mono<Void> end(Termination termination) {
-        return StandardInput.endOr(termination, untilInputEnds);
+        return untilInputEnds
+                ? Mono.firstWithSignal(
+                        inputEnd(),
+                        termination.requested().then(Mono.delay(PARENT_FIRST)).then())
+                : termination.requested();
     }
 
-    /** Whether another process has started this one, and prints what users are to know. */
-    boolean isChild() {
-        return untilInputEnds;
+    /** Completes when standard input ends, as it does when the process at its other end does, however it ends. */
+    static Mono<Void> inputEnd() {
+        Sinks.Empty<Void> ended = Sinks.empty();
+        Thread.ofPlatform().daemon().name("standard-input").start(() -> {
+            try {
+                System.in.transferTo(OutputStream.nullOutputStream());
+            } catch (IOException notReadable) {
+                LOG.debug("An input that cannot be read is as good as one that has ended", notReadable);
+            }
+            ended.tryEmitEmpty();
+        });
+        return ended.asMono();
+    }
+
+    /** Says something, unless another process has started this one, which prints what users are to know. */
+    void introduce(ProgramCommand command, String what) {
+        if (!untilInputEnds) {
+            command.say(what);
+        }
     }
 }

@@ -7,8 +7,7 @@ import picocli.CommandLine.Option;
 
 /** {@code --json} of commands that print one summary. */
 final class SummaryOption {
-
-    @Option(names = "--json", paramLabel = "FILE", description = "Write the summary there, too, as one JSON object.")
+    @Option(names = "--json", paramLabel = "FILE")
     private @Nullable Path json;
 
     /** Fails with a usage error if the file cannot be written. */

@@ -13,10 +13,9 @@ import reactor.core.publisher.Mono;
  * time. The exit status is then the virtual machine's, 130 or 143.
  */
 final class Termination implements AutoCloseable {
-
     private static final Logger LOG = LoggerFactory.getLogger(Termination.class);
 
-    /** Longer than an engine takes to close, whatever its peers do. */
+    /** Longer than an engine takes to close, also with dead peers. */
     private static final Duration PATIENCE = Duration.ofSeconds(25);
 
     // no sink: a command that transfers nothing starts without Reactor

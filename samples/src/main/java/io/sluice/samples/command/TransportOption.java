@@ -14,26 +14,10 @@ import picocli.CommandLine.Option;
 
 /** The options of commands that have an engine: its transports, how it authenticates, and what checks the bytes. */
 final class TransportOption {
-
-    @Option(
-            names = "--transport",
-            paramLabel = "NAME",
-            split = ",",
-            description = {
-                "The transports to use, the most preferred first, separated by commas.",
-                "Default: the best that both sides have. 'sluice info' lists them.",
-                "Those that are not available here are left out. On verbs, SLUICE_VERBS_DEVICES",
-                "names the devices."
-            })
+    @Option(names = "--transport", paramLabel = "NAME", split = ",")
     private List<String> names = new ArrayList<>();
 
-    @Option(
-            names = "--integrity",
-            paramLabel = "CHECK",
-            description = {
-                "none, or crc32c: on tcp a CRC-32C of each chunk, checked before it counts as moved.",
-                "A connection has it if either side asks for it. Default: SLUICE_INTEGRITY, else none."
-            })
+    @Option(names = "--integrity", paramLabel = "CHECK")
     private @Nullable String integrity;
 
     @Mixin
@@ -90,9 +74,8 @@ final class TransportOption {
     }
 
     private static void requireIntegrity(String name) {
-        if (!name.equals("none") && !name.equals("crc32c")) {
-            throw CommandFailure.usage("--integrity is none or crc32c, not '" + name + "'");
-        }
+        ProgramCommand.require(
+                name.equals("none") || name.equals("crc32c"), "--integrity is none or crc32c, not '" + name + "'");
     }
 
     private static TransportStatus find(String name, List<TransportStatus> known) {

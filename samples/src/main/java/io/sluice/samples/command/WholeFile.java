@@ -9,7 +9,6 @@ import java.nio.file.StandardCopyOption;
 
 /** Writes files that others never see half written. */
 final class WholeFile {
-
     private WholeFile() {}
 
     /** Replaces a file, or makes it, in one step. */
@@ -19,30 +18,23 @@ final class WholeFile {
             Files.writeString(file, text);
             return;
         }
-        Path part = file.resolveSibling(
-                "." + file.getFileName() + "." + ProcessHandle.current().pid() + ".part");
-        try {
-            Files.writeString(part, text);
-            replace(file, part);
-        } finally {
-            Files.deleteIfExists(part);
-        }
+        String name = "." + file.getFileName() + "." + ProcessHandle.current().pid() + ".part";
+        replace(file, file.resolveSibling(name), text);
     }
 
     /** The same for what only this user may read. */
     static void writePrivate(Path file, String text) throws IOException {
         // Temporary files are readable by their owner alone, from their beginning.
-        Path part = Files.createTempFile(file.toAbsolutePath().getParent(), "." + file.getFileName(), ".part");
+        replace(file, Files.createTempFile(file.toAbsolutePath().getParent(), "." + file.getFileName(), ".part"), text);
+    }
+
+    private static void replace(Path file, Path part, String text) throws IOException {
         try {
             Files.writeString(part, text);
-            replace(file, part);
+            Files.move(part, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         } finally {
             Files.deleteIfExists(part);
         }
-    }
-
-    private static void replace(Path file, Path part) throws IOException {
-        Files.move(part, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     }
 
     private static boolean isSpecial(Path file) {
@@ -62,9 +54,7 @@ final class WholeFile {
         if (Files.isDirectory(file)) {
             throw CommandFailure.usage(option + ": " + file + " is a folder; give the name of a file");
         }
-        if (!Files.isWritable(folder)) {
-            throw CommandFailure.usage(option + ": nothing can be written to the folder of " + file);
-        }
+        ProgramCommand.require(Files.isWritable(folder), option + ": nothing can be written to the folder of " + file);
     }
 
     /**

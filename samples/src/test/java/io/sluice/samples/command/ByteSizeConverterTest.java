@@ -10,7 +10,7 @@ import picocli.CommandLine.Option;
 class ByteSizeConverterTest {
 
     private static final class Command {
-        @Option(names = "--pool", converter = ByteSizeConverter.class)
+        @Option(names = "--pool", converter = OptionTypes.ByteSizeConverter.class)
         long pool;
     }
 

@@ -3,7 +3,7 @@ package io.sluice.samples.command;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.sluice.samples.cluster.ClusterOptions;
+import io.sluice.samples.cluster.ClusterMember.ClusterOptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;

@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A replay to a decode process that runs by itself, with somebody in between. */
+/** A replay to a decode process that runs by itself, with a proxy in between. */
 class CorruptionTest {
 
     @TempDir

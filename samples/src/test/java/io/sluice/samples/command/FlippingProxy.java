@@ -112,7 +112,7 @@ final class FlippingProxy implements AutoCloseable {
                     to) {
                 copy(from.getInputStream(), to.getOutputStream(), mayFlip);
             } catch (IOException gone) {
-                // One end is gone, and by closing both the other end hears of it.
+                // One end is gone, and closing both tells the other end.
             }
         });
     }

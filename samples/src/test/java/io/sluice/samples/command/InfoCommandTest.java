@@ -44,7 +44,8 @@ class InfoCommandTest {
     void whatIsMissingAndWhatToDoIsSaid() {
         ProgramReport report = new ProgramReport(
                 "1",
-                new MachineReport("6.1", null, 2, 1, null, MachineReport.NO_LIMIT, null, "VM 25"),
+                new ProgramReport.MachineReport(
+                        "6.1", null, 2, 1, null, ProgramReport.MachineReport.NO_LIMIT, null, "VM 25"),
                 List.of(ProgramReport.TransportReport.of(
                         new TransportStatus("verbs", "no device; install rdma-core", null))));
         assertThat(report.toText())

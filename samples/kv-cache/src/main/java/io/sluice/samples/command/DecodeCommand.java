@@ -15,50 +15,18 @@ import picocli.CommandLine.Option;
 import reactor.core.publisher.Flux;
 
 /** {@code sluice decode}. */
-@Command(
-        name = "decode",
-        header = "Run the decode side of a replay by itself, for a prefill side on another machine.",
-        description = {
-            "",
-            "Offers a page pool and waits for 'sluice replay --connect'. Serves one prefill process after another, each"
-                    + " with an empty pool, until it gets SIGTERM or SIGINT.",
-            "",
-            "Beyond loopback both sides need the same secret in SLUICE_TOKEN, at least 16 bytes.",
-            ""
-        },
-        footer = {
-            "",
-            "Examples:",
-            "  sluice decode --listen 127.0.0.1:7000",
-            "  SLUICE_TOKEN=… sluice decode --listen 0.0.0.0:7000 --model llama-3.1-8b --pool 16GiB"
-        })
+@Command(name = "decode", header = "Run the decode side of a replay by itself, for a prefill side on another machine.")
 final class DecodeCommand extends ProgramCommand {
-
-    @Option(
-            names = "--listen",
-            paramLabel = "HOST:PORT",
-            required = true,
-            description = "Where to listen; port 0 is any free one.")
+    @Option(names = "--listen", paramLabel = "HOST:PORT", required = true)
     private ListenAddress listen = ListenAddress.LOOPBACK;
 
-    @Option(
-            names = "--pool",
-            paramLabel = "SIZE",
-            converter = ByteSizeConverter.class,
-            description = {
-                "Size of the page pool, such as 8GiB.",
-                "Default: room for four of the longest conversations, at most a third of the free memory."
-            })
+    @Option(names = "--pool", paramLabel = "SIZE", converter = OptionTypes.ByteSizeConverter.class)
     private @Nullable Long poolBytes;
 
-    @Option(
-            names = "--touch",
-            description =
-                    "Touch all of the page pool before a prefill process is served, so that no write waits for the"
-                            + " kernel to find memory.")
+    @Option(names = "--touch")
     private boolean touch;
 
-    @Option(names = "--once", description = "End after the first prefill process.")
+    @Option(names = "--once")
     private boolean once;
 
     @Mixin
@@ -89,8 +57,10 @@ final class DecodeCommand extends ProgramCommand {
             DecodeNode node = new DecodeNode(ReactiveTransferEngine.from(engine), model.model(), geometry, memory);
             // A reader of the file may connect at once; such a connection waits.
             ready.set(ReadyFile.of(node.address()));
-            introduce("Listening on " + node.address() + " with a page pool of " + ByteSize.format(geometry.poolBytes())
-                    + " for " + model.model().name());
+            server.introduce(
+                    this,
+                    "Listening on " + node.address() + " with a page pool of " + ByteSize.format(geometry.poolBytes())
+                            + " for " + model.model().name());
             sessions(node)
                     .takeUntilOther(server.end(termination).then(drain.drain(engine, termination)))
                     .doOnNext(this::report)
@@ -105,15 +75,10 @@ final class DecodeCommand extends ProgramCommand {
 
     private void report(DecodeNode.SessionReport report) {
         Throwable error = report.error();
-        introduce("Received " + report.requests() + " requests, checked " + report.pagesChecked() + " pages, "
-                + report.pagesCorrupted() + " of them corrupted"
-                + (error == null ? "" : "; it ended early: " + error.getMessage()));
-    }
-
-    /** A parent process prints its own. */
-    private void introduce(String what) {
-        if (!server.isChild()) {
-            say(what);
-        }
+        server.introduce(
+                this,
+                "Received " + report.requests() + " requests, checked " + report.pagesChecked() + " pages, "
+                        + report.pagesCorrupted() + " of them corrupted"
+                        + (error == null ? "" : "; it ended early: " + error.getMessage()));
     }
 }

@@ -15,7 +15,7 @@ import io.sluice.samples.replay.Replay;
 import io.sluice.samples.replay.TraceChoice;
 import io.sluice.samples.report.ProgressLine;
 import io.sluice.samples.report.ReplaySummary;
-import io.sluice.samples.report.ReplaySummaryTable;
+import io.sluice.samples.report.ReplaySummary.ReplaySummaryTable;
 import io.sluice.samples.trace.TraceSource;
 import java.io.IOException;
 import java.time.Duration;
@@ -31,17 +31,9 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/**
- * A replay as a command runs it: both sides up, the replay, what it has found, both sides down.
- *
- * @param settings of the replay
- * @param watched where this side's engine can be watched
- * @param command that runs it
- * @param conclusion what else to say of a replay in which all went well
- */
+/** A replay as a command runs it: both sides up, the replay, what it has found, both sides down. */
 record ReplayRun(
         Settings settings, MetricsEndpoint watched, ProgramCommand command, Consumer<ReplaySummary> conclusion) {
-
     private static final Logger LOG = LoggerFactory.getLogger(ReplayRun.class);
     private static final Duration REFRESH = Duration.ofMillis(100);
     private static final Duration GOODBYE = Duration.ofSeconds(5);

@@ -23,7 +23,6 @@ import java.io.IOException;
  * message or a {@link MalformedMessageException}, and the memory it takes is bounded by what was sent.
  */
 final class ControlCodec {
-
     /** The longest input that is believed, in tokens: well above any context window. */
     static final int MAX_INPUT_TOKENS = 1 << 24;
 

@@ -9,7 +9,6 @@ import reactor.core.publisher.Mono;
 
 /** Messages over a connection's notifications. */
 public final class ControlLink {
-
     private final ReactiveConnection connection;
     private final AtomicInteger nextNumber = new AtomicInteger();
 
@@ -43,7 +42,7 @@ public final class ControlLink {
      */
     public Flux<ControlMessage> received() {
         return Flux.defer(() -> {
-            MessageAssembler assembler = new MessageAssembler();
+            MessageFragments.MessageAssembler assembler = new MessageFragments.MessageAssembler();
             return connection.notifications().handle((notification, sink) -> {
                 byte @Nullable [] message = assembler.accept(notification);
                 if (message != null) {

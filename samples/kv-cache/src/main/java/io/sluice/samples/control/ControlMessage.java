@@ -23,7 +23,6 @@ import io.sluice.samples.kvcache.BlockHashes;
     @Type(value = ControlMessage.Refused.class, name = "refused")
 })
 public sealed interface ControlMessage {
-
     /**
      * Prefill to decode: what it is going to move.
      *
@@ -82,7 +81,7 @@ public sealed interface ControlMessage {
      * @param reason what kind of trouble it is
      * @param text what happened and what to do, for people; cut where it is long, as it comes from exceptions
      */
-    record Refused(RefusalReason reason, String text) implements ControlMessage {
+    record Refused(RefusedException.RefusalReason reason, String text) implements ControlMessage {
         /** The most characters of a text. */
         static final int MAX_TEXT = 4096;
 

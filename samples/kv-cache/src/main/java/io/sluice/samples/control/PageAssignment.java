@@ -2,8 +2,8 @@ package io.sluice.samples.control;
 
 import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonProperty;
-import io.sluice.samples.kvcache.PlannedBlock;
 import io.sluice.samples.kvcache.RequestPlan;
+import io.sluice.samples.kvcache.RequestPlan.PlannedBlock;
 import io.sluice.samples.kvcache.TokenLayout;
 import java.util.Arrays;
 import java.util.List;
@@ -13,7 +13,6 @@ import java.util.List;
  * page ids for the others, block by block. Page counts are for each layer. Immutable.
  */
 public final class PageAssignment {
-
     private final int[] reusedPages;
     private final int[] movedPageIds;
 

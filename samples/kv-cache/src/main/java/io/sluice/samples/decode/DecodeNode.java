@@ -6,7 +6,7 @@ import io.sluice.reactor.ReactiveConnection;
 import io.sluice.reactor.ReactiveTransferEngine;
 import io.sluice.samples.control.ControlLink;
 import io.sluice.samples.control.ControlMessage.Refused;
-import io.sluice.samples.control.RefusalReason;
+import io.sluice.samples.control.RefusedException.RefusalReason;
 import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.kvcache.PageGeometry;
 import java.time.Duration;
@@ -24,7 +24,6 @@ import reactor.core.scheduler.Schedulers;
  * that nothing of one replay shows in the next, and nothing that is left of a lost one can write into the next.
  */
 public final class DecodeNode {
-
     private static final Logger LOG = LoggerFactory.getLogger(DecodeNode.class);
 
     private static final Duration REFUSAL = Duration.ofSeconds(5);

@@ -4,9 +4,9 @@ import io.sluice.samples.control.ControlMessage.Allocate;
 import io.sluice.samples.control.ControlMessage.Pages;
 import io.sluice.samples.control.MalformedMessageException;
 import io.sluice.samples.control.PageAssignment;
-import io.sluice.samples.kvcache.Admission;
 import io.sluice.samples.kvcache.PoolTooSmallException;
 import io.sluice.samples.kvcache.PrefixCache;
+import io.sluice.samples.kvcache.PrefixCache.Admission;
 import io.sluice.samples.kvcache.RequestPlan;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -20,7 +20,6 @@ import org.jspecify.annotations.Nullable;
  * passed over for ever, and those that have it. Confined to one thread at a time.
  */
 final class DecodeRequests {
-
     /** More at once than any prefill side of this program asks for. */
     private static final int MAX_REQUESTS = 1024;
 

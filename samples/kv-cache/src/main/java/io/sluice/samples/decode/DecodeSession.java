@@ -11,8 +11,8 @@ import io.sluice.samples.control.ControlMessage.Refused;
 import io.sluice.samples.control.ControlMessage.Result;
 import io.sluice.samples.control.ControlMessage.Welcome;
 import io.sluice.samples.control.MalformedMessageException;
-import io.sluice.samples.control.RefusalReason;
 import io.sluice.samples.control.RefusedException;
+import io.sluice.samples.control.RefusedException.RefusalReason;
 import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.kvcache.PageGeometry;
 import io.sluice.samples.kvcache.PoolTooSmallException;
@@ -32,7 +32,6 @@ import reactor.core.scheduler.Scheduler;
  * another.
  */
 final class DecodeSession {
-
     private static final Logger LOG = LoggerFactory.getLogger(DecodeSession.class);
 
     /** How long a refusal may take on its way before the connection is closed behind it. */

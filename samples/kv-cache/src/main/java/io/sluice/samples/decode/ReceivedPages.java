@@ -6,9 +6,8 @@ import io.sluice.engine.RegionOptions;
 import io.sluice.engine.TransferEngine;
 import io.sluice.samples.kvcache.PageGeometry;
 import io.sluice.samples.kvcache.PageSeal;
-import io.sluice.samples.kvcache.PlannedBlock;
 import io.sluice.samples.kvcache.RequestPlan;
-import io.sluice.samples.kvcache.SealTable;
+import io.sluice.samples.kvcache.RequestPlan.PlannedBlock;
 import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
 import java.util.concurrent.CompletableFuture;
@@ -18,31 +17,18 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/** The memory that a prefill process writes into: the page pool, and its table of seals. */
-final class ReceivedPages {
-
+/** The memory that a prefill process writes into. */
+record ReceivedPages(PageGeometry geometry, MemoryRegion pages, MemoryRegion seals) {
     private static final Logger LOG = LoggerFactory.getLogger(ReceivedPages.class);
 
     /** What one thread touches at a time. */
     private static final long TOUCHED_BYTES = 64L << 20;
 
-    private final PageGeometry geometry;
-    private final SealTable sealTable;
-    private final MemoryRegion pages;
-    private final MemoryRegion seals;
-
-    private ReceivedPages(PageGeometry geometry, MemoryRegion pages, MemoryRegion seals) {
-        this.geometry = geometry;
-        this.sealTable = new SealTable(geometry);
-        this.pages = pages;
-        this.seals = seals;
-    }
-
     /** New memory, which no peer has yet. */
     static ReceivedPages allocate(TransferEngine engine, PageGeometry geometry) {
         RegionOptions writable = new RegionOptions(EnumSet.of(Access.REMOTE_WRITE), null);
         MemoryRegion pages = engine.allocate(geometry.poolBytes(), writable);
-        return new ReceivedPages(geometry, pages, engine.allocate(new SealTable(geometry).bytes(), writable));
+        return new ReceivedPages(geometry, pages, engine.allocate(geometry.sealBytes(), writable));
     }
 
     /** Has the kernel find memory for all pages. For new memory alone: it overwrites them. */
@@ -56,18 +42,6 @@ final class ReceivedPages {
 
     private static void touch(MemorySegment pool, long offset) {
         pool.asSlice(offset, Math.min(TOUCHED_BYTES, pool.byteSize() - offset)).fill((byte) 0);
-    }
-
-    PageGeometry geometry() {
-        return geometry;
-    }
-
-    MemoryRegion pages() {
-        return pages;
-    }
-
-    MemoryRegion seals() {
-        return seals;
     }
 
     /**
@@ -100,7 +74,7 @@ final class ReceivedPages {
     private boolean intact(long requestId, PlannedBlock block, int page, int layer) {
         int pageId = block.pageId(page);
         MemorySegment bytes = pages.segment().asSlice(geometry.offset(layer, pageId), geometry.pageBytes());
-        int seal = PageSeal.load(seals.segment(), sealTable.offset(layer, pageId));
+        int seal = PageSeal.load(seals.segment(), geometry.sealOffset(layer, pageId));
         return seal == PageSeal.of(bytes, requestId, block.hash(), page, layer);
     }
 

@@ -10,7 +10,6 @@ import java.util.Objects;
  * with everything before it, so equal hashes mean equal prefixes.
  */
 public final class BlockHashes {
-
     private final long[] hashes;
 
     private BlockHashes(long[] hashes) {

@@ -46,6 +46,14 @@ public record PageFiller(long seed) {
 
     /** Two pages that differ in anything get unrelated bases, so that one is no shifted copy of the other. */
     private long base(long blockHash, int pageInBlock, int layer) {
-        return SplitMix.mix(SplitMix.mix(SplitMix.mix(seed) + blockHash) + ((long) layer << 32 | pageInBlock));
+        return mix(mix(mix(seed) + blockHash) + ((long) layer << 32 | pageInBlock));
+    }
+
+    /** The finaliser of SplitMix64: a bijection in which every input bit affects every output bit. */
+    static long mix(long value) {
+        long mixed = value + 0x9E3779B97F4A7C15L;
+        mixed = (mixed ^ (mixed >>> 30)) * 0xBF58476D1CE4E5B9L;
+        mixed = (mixed ^ (mixed >>> 27)) * 0x94D049BB133111EBL;
+        return mixed ^ (mixed >>> 31);
     }
 }

@@ -11,7 +11,6 @@ import java.util.Objects;
  * @param slots number of page ids, which is the number of page slots of each layer
  */
 public record PageGeometry(int layers, int pageBytes, int slots) {
-
     /** Checks that all sizes are positive and that the whole pool can be addressed by a 64-bit offset. */
     public PageGeometry {
         if (layers < 1 || pageBytes < 1 || slots < 1) {
@@ -61,5 +60,20 @@ public record PageGeometry(int layers, int pageBytes, int slots) {
         Objects.checkIndex(layer, layers);
         Objects.checkIndex(pageId, slots);
         return ((long) layer * slots + pageId) * pageBytes;
+    }
+
+    /** Bytes of the table of {@linkplain PageSeal seals}: one for each page slot. Neighbours in the pool are neighbours there. */
+    public long sealBytes() {
+        return (long) layers * slots * PageSeal.BYTES;
+    }
+
+    /**
+     * Where the seal of a page starts, in bytes from the start of the table.
+     *
+     * @param layer from 0 to {@code layers - 1}
+     * @param pageId from 0 to {@code slots - 1}
+     */
+    public long sealOffset(int layer, int pageId) {
+        return offset(layer, pageId) / pageBytes * PageSeal.BYTES;
     }
 }

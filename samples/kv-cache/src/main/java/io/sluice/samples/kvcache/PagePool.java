@@ -8,7 +8,6 @@ import java.util.Objects;
  * one thread at a time: it does no locking.
  */
 public final class PagePool {
-
     private final int[] free;
     private final BitSet allocated;
     private int freeCount;

@@ -3,6 +3,7 @@ package io.sluice.samples.kvcache;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.zip.CRC32C;
 
 /**
  * What travels with a page so that its receiver can verify it: the page's CRC-32C, combined with which page of which
@@ -10,7 +11,6 @@ import java.nio.ByteOrder;
  * a page that never arrived.
  */
 public final class PageSeal {
-
     /** Bytes that a seal takes. */
     public static final int BYTES = Integer.BYTES;
 
@@ -28,8 +28,8 @@ public final class PageSeal {
      * @param layer the page's layer, from 0
      */
     public static int of(MemorySegment page, long requestId, long blockHash, int pageInBlock, int layer) {
-        long identity = SplitMix.mix(
-                SplitMix.mix(SplitMix.mix(requestId) + blockHash) + ((long) layer << Integer.SIZE | pageInBlock));
+        long identity = PageFiller.mix(
+                PageFiller.mix(PageFiller.mix(requestId) + blockHash) + ((long) layer << Integer.SIZE | pageInBlock));
         return PageChecksum.of(page) ^ (int) identity;
     }
 
@@ -41,5 +41,21 @@ public final class PageSeal {
     /** The seal that memory holds. */
     public static int load(MemorySegment memory, long offset) {
         return memory.get(WORD, offset);
+    }
+
+    /** The checksum by which a page is verified after its transfer. */
+    public static final class PageChecksum {
+        private PageChecksum() {}
+
+        /**
+         * The CRC-32C of a page.
+         *
+         * @param page off-heap memory or a byte array's, less than 2 GiB
+         */
+        public static int of(MemorySegment page) {
+            CRC32C crc = new CRC32C();
+            crc.update(page.asByteBuffer());
+            return (int) crc.getValue();
+        }
     }
 }

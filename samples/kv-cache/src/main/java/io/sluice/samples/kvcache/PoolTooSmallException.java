@@ -2,7 +2,6 @@ package io.sluice.samples.kvcache;
 
 /** The page pool cannot hold what is asked of it even when nothing else is in it; the message says which size would. */
 public final class PoolTooSmallException extends RuntimeException {
-
     private static final long serialVersionUID = 1L;
     private static final long MIB = 1L << 20;
 

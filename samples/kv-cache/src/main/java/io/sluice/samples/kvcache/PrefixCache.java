@@ -1,6 +1,7 @@
 package io.sluice.samples.kvcache;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -29,7 +30,6 @@ import org.jspecify.annotations.Nullable;
  * locking.
  */
 public final class PrefixCache {
-
     private final PageGeometry geometry;
     private final PagePool pool;
     private final Map<Long, CachedBlock> blocks = new HashMap<>();
@@ -85,7 +85,7 @@ public final class PrefixCache {
      */
     public void complete(RequestPlan plan) {
         expect(plan, RequestPlan.State.RECEIVING);
-        for (PlannedBlock block : plan.blocks()) {
+        for (RequestPlan.PlannedBlock block : plan.blocks()) {
             CachedBlock cached = pinForPublishing(block);
             for (int page = block.reusedPages(); page < block.pages(); page++) {
                 if (page < cached.pages()) {
@@ -112,7 +112,7 @@ public final class PrefixCache {
      */
     public void abandon(RequestPlan plan) {
         expect(plan, RequestPlan.State.RECEIVING);
-        for (PlannedBlock block : plan.blocks()) {
+        for (RequestPlan.PlannedBlock block : plan.blocks()) {
             for (int page = block.reusedPages(); page < block.pages(); page++) {
                 pool.free(block.pageId(page));
             }
@@ -174,7 +174,7 @@ public final class PrefixCache {
         }
         evictUntilFree(pagesToMove);
         trimUntilFree(pagesToMove, inputTokens, lookup);
-        List<PlannedBlock> planned = new ArrayList<>(hashes.size());
+        List<RequestPlan.PlannedBlock> planned = new ArrayList<>(hashes.size());
         for (int i = 0; i < hashes.size(); i++) {
             int pages = TokenLayout.pagesOfBlock(inputTokens, i);
             if (pages > 0) {
@@ -186,13 +186,13 @@ public final class PrefixCache {
                 List.copyOf(planned), TokenLayout.wholePages(inputTokens), pagesToMove, geometry.layers());
     }
 
-    private PlannedBlock planBlock(int index, long hash, int pages, @Nullable CachedBlock cached) {
+    private RequestPlan.PlannedBlock planBlock(int index, long hash, int pages, @Nullable CachedBlock cached) {
         int reused = cached == null ? 0 : Math.min(pages, cached.pages());
         int[] pageIds = new int[pages];
         for (int page = 0; page < pages; page++) {
             pageIds[page] = cached != null && page < reused ? cached.pageId(page) : pool.allocate();
         }
-        return new PlannedBlock(index, hash, reused, pageIds, cached);
+        return new RequestPlan.PlannedBlock(index, hash, reused, pageIds, cached);
     }
 
     private void evictUntilFree(int pages) {
@@ -225,7 +225,7 @@ public final class PrefixCache {
         }
     }
 
-    private CachedBlock pinForPublishing(PlannedBlock block) {
+    private CachedBlock pinForPublishing(RequestPlan.PlannedBlock block) {
         CachedBlock pinned = block.pinned();
         if (pinned == null) {
             pinned = blocks.computeIfAbsent(block.hash(), CachedBlock::new);
@@ -237,7 +237,7 @@ public final class PrefixCache {
 
     private void end(RequestPlan plan) {
         // Backwards, so that the last block is the first in line for eviction.
-        for (PlannedBlock block : plan.blocks().reversed()) {
+        for (RequestPlan.PlannedBlock block : plan.blocks().reversed()) {
             CachedBlock pinned = block.pinned();
             if (pinned != null) {
                 unpin(pinned);
@@ -271,7 +271,6 @@ public final class PrefixCache {
 
     /** The cached block of each block of a request, if there is one, and the sums over them. */
     private static final class Lookup {
-
         private final @Nullable CachedBlock[] found;
         private int reusedPages;
 
@@ -281,5 +280,89 @@ public final class PrefixCache {
         private Lookup(int blocks) {
             found = new CachedBlock[blocks];
         }
+    }
+
+    /** A block whose first pages are visible, verified and offered for reuse. It owns these pages until it is evicted. */
+    static final class CachedBlock {
+        private static final int[] NONE = {};
+
+        private final long hash;
+        private int[] pageIds = NONE;
+        private int pages;
+        private int pins;
+
+        /** The admission that looked at this block last, by which a hash that occurs twice in a request is noticed. */
+        private long lastAdmission;
+
+        CachedBlock(long hash) {
+            this.hash = hash;
+        }
+
+        long hash() {
+            return hash;
+        }
+
+        int pages() {
+            return pages;
+        }
+
+        int pageId(int page) {
+            if (page >= pages) {
+                throw new IndexOutOfBoundsException("page " + page + " of a cached block of " + pages);
+            }
+            return pageIds[page];
+        }
+
+        void append(int pageId) {
+            if (pages == pageIds.length) {
+                pageIds = Arrays.copyOf(pageIds, Math.max(4, Math.min(TokenLayout.BLOCK_PAGES, pages * 2)));
+            }
+            pageIds[pages++] = pageId;
+        }
+
+        int removeLast() {
+            return pageIds[--pages];
+        }
+
+        boolean pinned() {
+            return pins > 0;
+        }
+
+        void pin() {
+            pins++;
+        }
+
+        void unpin() {
+            if (pins == 0) {
+                throw new IllegalStateException("block " + hash + " is not pinned");
+            }
+            pins--;
+        }
+
+        /** Marks the block as looked at by an admission; false if that admission has done so before. */
+        boolean markSeenBy(long admission) {
+            boolean first = lastAdmission != admission;
+            lastAdmission = admission;
+            return first;
+        }
+    }
+
+    /** The answer to a request that wants room in the page pool. */
+    public sealed interface Admission {
+        /**
+         * There is room.
+         *
+         * @param plan what to move and what is reused; its pages are taken
+         */
+        record Admitted(RequestPlan plan) implements Admission {}
+
+        /**
+         * There will be room, but other requests hold too much of it now: ask again after one of them has ended. Nothing
+         * was taken or evicted.
+         *
+         * @param pagesNeeded page ids that the request needs beyond those it can reuse
+         * @param pagesAvailable page ids that are free or could be evicted now
+         */
+        record Busy(int pagesNeeded, int pagesAvailable) implements Admission {}
     }
 }

@@ -8,7 +8,6 @@ import java.util.Objects;
  * transferred: the tokens after the last whole page are left to the decode process to recompute.
  */
 public final class TokenLayout {
-
     /** Tokens of one page. */
     public static final int PAGE_TOKENS = 16;
 

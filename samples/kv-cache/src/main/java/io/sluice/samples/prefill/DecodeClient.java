@@ -16,6 +16,9 @@ import io.sluice.samples.control.RefusedException;
 import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.trace.TraceRequest;
 import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
@@ -24,7 +27,6 @@ import reactor.core.publisher.Sinks;
  * nonsense or goes away, everything that waits, or will wait, fails with that.
  */
 final class DecodeClient {
-
     /** How long an explanation may take that has come already, as nothing comes after the end of a connection. */
     private static final Duration EXPLANATION = Duration.ofSeconds(1);
 
@@ -116,5 +118,49 @@ final class DecodeClient {
         welcomes.fail(error);
         assignments.fail(error);
         results.fail(error);
+    }
+
+    /**
+     * The replies that are waited for, by request. Any thread.
+     *
+     * @param <T> what a reply is
+     */
+    static final class Replies<T> {
+        private final Map<Long, Sinks.One<T>> expected = new ConcurrentHashMap<>();
+        private volatile @Nullable Throwable failure;
+
+        /** The reply for a request; expected from now on, not from the subscription on. */
+        Mono<T> expect(long requestId) {
+            Sinks.One<T> reply = Sinks.one();
+            expected.put(requestId, reply);
+            Throwable failed = failure;
+            if (failed != null) {
+                // A concurrent failure may have missed this one.
+                reply.tryEmitError(failed);
+            }
+            return reply.asMono();
+        }
+
+        /** Hands a reply over; false if it was not expected. */
+        boolean arrived(long requestId, T value) {
+            Sinks.One<T> reply = expected.remove(requestId);
+            if (reply == null) {
+                return false;
+            }
+            reply.tryEmitValue(value);
+            return true;
+        }
+
+        /** No reply will come any more, to requests of the past and of the future. One caller at a time. */
+        void fail(Throwable error) {
+            // What came first is the cause of what follows.
+            failure = failure == null ? error : failure;
+            for (Long requestId : expected.keySet()) {
+                Sinks.One<T> reply = expected.remove(requestId);
+                if (reply != null) {
+                    reply.tryEmitError(error);
+                }
+            }
+        }
     }
 }

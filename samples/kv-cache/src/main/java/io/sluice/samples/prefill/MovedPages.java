@@ -11,7 +11,6 @@ import java.util.Arrays;
  * pool are neighbours here, so that a run of them can move as one piece.
  */
 final class MovedPages {
-
     private final long[] blockHashes;
     private final int[] pagesInBlock;
     private final int[] pageIds;

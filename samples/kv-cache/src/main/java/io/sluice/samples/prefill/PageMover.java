@@ -6,7 +6,6 @@ import reactor.core.publisher.Mono;
 
 /** Moves the pages of requests to a decode side. Several requests may be under way at once. Any thread. */
 public interface PageMover {
-
     /**
      * Moves what the decode side lacks of a request's pages, and has it checked.
      *
@@ -51,7 +50,6 @@ public interface PageMover {
      * @param maxBytes most bytes seen at once
      */
     public record InFlightFigures(long operations, long maxOperations, long maxBytes) {
-
         /** The same, with the most of what was seen before. */
         InFlightFigures after(InFlightFigures before) {
             return new InFlightFigures(
@@ -68,5 +66,38 @@ public interface PageMover {
          * one request at a time, neither side does anything but write while the clock of {@link RequestOutcome#writeNanos} runs.
          */
         SEPARATE
+    }
+
+    /**
+     * How a request ended.
+     *
+     * @param pages pages of the request, over all layers
+     * @param pagesMoved pages that were written and acknowledged
+     * @param pagesReused pages that the decode side had cached
+     * @param pagesChecked pages that the decode side has checked
+     * @param pagesCorrupted those that were not as they had been filled
+     * @param bytes all that was written and acknowledged: pages, and the seal of each
+     * @param pageBytes those of pages
+     * @param writeNanos how long writes were under way in {@linkplain PageMover.Phases#SEPARATE separate phases}: of each burst from its
+     *     submission to its last completion, without filling and checking; 0 if phases overlapped
+     * @param transferNanos from the last filled page to the last visible page; {@link #NOTHING_MOVED} if no page was moved
+     */
+    record RequestOutcome(
+            long pages,
+            long pagesMoved,
+            long pagesReused,
+            long pagesChecked,
+            long pagesCorrupted,
+            long bytes,
+            long pageBytes,
+            long writeNanos,
+            long transferNanos) {
+        /** Stands for a transfer time that does not exist. */
+        public static final long NOTHING_MOVED = -1;
+
+        /** Whether every page was either moved and checked, or reused. */
+        public boolean accountedFor() {
+            return pagesMoved + pagesReused == pages && pagesChecked == pagesMoved;
+        }
     }
 }

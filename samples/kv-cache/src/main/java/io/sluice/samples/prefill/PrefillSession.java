@@ -2,12 +2,14 @@ package io.sluice.samples.prefill;
 
 import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.InFlightWindow;
+import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
 import io.sluice.reactor.ReactiveConnection;
 import io.sluice.reactor.ReactiveTransferEngine;
 import io.sluice.samples.control.ControlLink;
 import io.sluice.samples.control.ControlMessage.Result;
 import io.sluice.samples.control.ControlMessage.Welcome;
+import io.sluice.samples.control.MalformedMessageException;
 import io.sluice.samples.control.PageAssignment;
 import io.sluice.samples.control.RefusedException;
 import io.sluice.samples.kvcache.ModelPreset;
@@ -26,16 +28,15 @@ import reactor.core.scheduler.Schedulers;
 
 /** A conversation with one decode side, over one connection. Several requests may be under way at once. Any thread. */
 public final class PrefillSession implements PageMover {
-
     private static final Duration LAST_PAGE = Duration.ofSeconds(5);
 
-    private final ReactiveConnection connection;
     private final DecodeClient decode;
-    private final DecodeMemory target;
-    private final StagingArea staging;
-    private final PageFiller filler;
-    private final Scheduler compute;
-    private final MoveCounters counters;
+    final ReactiveConnection connection;
+    final DecodeMemory target;
+    final StagingArea staging;
+    final PageFiller filler;
+    final Scheduler compute;
+    final MoveCounters counters;
     private final AtomicBoolean separate = new AtomicBoolean();
 
     private PrefillSession(
@@ -129,8 +130,8 @@ public final class PrefillSession implements PageMover {
     }
 
     @Override
-    public Mono<RequestOutcome> replay(long requestId, TraceRequest request, PageMover.Phases phases) {
-        Mono<RequestOutcome> outcome = outcome(requestId, request, phases);
+    public Mono<PageMover.RequestOutcome> replay(long requestId, TraceRequest request, PageMover.Phases phases) {
+        Mono<PageMover.RequestOutcome> outcome = outcome(requestId, request, phases);
         return phases == PageMover.Phases.SEPARATE ? alone(outcome) : outcome;
     }
 
@@ -142,21 +143,20 @@ public final class PrefillSession implements PageMover {
                 : Mono.error(new IllegalStateException("in separate phases there is one request at a time")));
     }
 
-    private Mono<RequestOutcome> outcome(long requestId, TraceRequest request, PageMover.Phases phases) {
+    private Mono<PageMover.RequestOutcome> outcome(long requestId, TraceRequest request, PageMover.Phases phases) {
         return decode.allocate(requestId, request)
                 .flatMap(assignment -> move(requestId, request, assignment, phases))
                 .onErrorResume(SluiceException.class, decode::explain);
     }
 
-    private Mono<RequestOutcome> move(
+    private Mono<PageMover.RequestOutcome> move(
             long requestId, TraceRequest request, PageAssignment assignment, PageMover.Phases phases) {
         MovedPages pages = MovedPages.of(
                 request.inputTokens(),
                 request.blockHashes(),
                 assignment,
                 target.geometry().slots());
-        RequestWrite write =
-                new RequestWrite(requestId, pages, connection, target, staging, filler, compute, counters.bytesMoved());
+        RequestWrite write = new RequestWrite(requestId, pages, this);
         Mono<Result> result = decode.result(requestId);
         return write.run(phases)
                 .then(decode.last(requestId))
@@ -167,12 +167,15 @@ public final class PrefillSession implements PageMover {
     }
 
     private static long transferNanos(RequestWrite write) {
-        return write.pages.count() == 0 ? RequestOutcome.NOTHING_MOVED : System.nanoTime() - write.lastFilledNanos();
+        return write.pages.count() == 0
+                ? PageMover.RequestOutcome.NOTHING_MOVED
+                : System.nanoTime() - write.lastFilledNanos();
     }
 
-    private RequestOutcome outcome(TraceRequest request, RequestWrite write, Result checked, long transferNanos) {
+    private PageMover.RequestOutcome outcome(
+            TraceRequest request, RequestWrite write, Result checked, long transferNanos) {
         PageGeometry geometry = target.geometry();
-        return new RequestOutcome(
+        return new PageMover.RequestOutcome(
                 (long) TokenLayout.wholePages(request.inputTokens()) * geometry.layers(),
                 write.pagesMoved(),
                 (long) write.pages.reusedPages() * geometry.layers(),
@@ -218,9 +221,21 @@ public final class PrefillSession implements PageMover {
      * @param pagesAbandoned pages, over all layers, that were handed over to be written by requests that did not end well
      */
     record MoveCounters(LongAdder bytesMoved, LongAdder pagesAbandoned) {
-
         MoveCounters() {
             this(new LongAdder(), new LongAdder());
+        }
+    }
+
+    /** The decode side's memory, as this side reaches it. */
+    record DecodeMemory(PageGeometry geometry, RemoteRegion pages, RemoteRegion seals) {
+        /** The layout of the pool that a greeting was answered with. */
+        static PageGeometry geometry(ModelPreset model, Welcome welcome) {
+            PageGeometry geometry = new PageGeometry(model.layers(), model.pageBytes(), welcome.slots());
+            if (welcome.pages().length() != geometry.poolBytes()
+                    || welcome.seals().length() != geometry.sealBytes()) {
+                throw new MalformedMessageException("the decode side's regions are not as large as its pool");
+            }
+            return geometry;
         }
     }
 }

@@ -8,8 +8,8 @@ import io.sluice.reactor.recovery.CircuitBreakerOptions;
 import io.sluice.reactor.recovery.NotConnectedException;
 import io.sluice.reactor.recovery.ReconnectOptions;
 import io.sluice.reactor.recovery.ReconnectingConnection;
-import io.sluice.samples.control.RefusalReason;
 import io.sluice.samples.control.RefusedException;
+import io.sluice.samples.control.RefusedException.RefusalReason;
 import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.kvcache.PageGeometry;
 import io.sluice.samples.trace.TraceRequest;
@@ -27,7 +27,6 @@ import reactor.util.retry.Retry;
  * has an empty pool, and whether what was under way had arrived is unknown.
  */
 public final class RecoveringMover implements PageMover {
-
     private static final Logger LOG = LoggerFactory.getLogger(RecoveringMover.class);
 
     /** A peer that comes back so often and never lasts for one request will not. */
@@ -97,13 +96,13 @@ public final class RecoveringMover implements PageMover {
     }
 
     @Override
-    public Mono<RequestOutcome> replay(long requestId, TraceRequest request, PageMover.Phases phases) {
+    public Mono<PageMover.RequestOutcome> replay(long requestId, TraceRequest request, PageMover.Phases phases) {
         return Mono.defer(() -> session()
                         .flatMap(session -> Mono.firstWithSignal(
                                 session.replay(requestId, request, phases),
                                 // What it waits for, such as a buffer that a failed write has kept, it need not
                                 // wait longer.
-                                session.broken().cast(RequestOutcome.class))))
+                                session.broken().cast(PageMover.RequestOutcome.class))))
                 .retryWhen(Retry.max(MOST_REPEATS)
                         .filter(RecoveringMover::isBreak)
                         .doBeforeRetry(failed -> again(requestId, failed.failure()))

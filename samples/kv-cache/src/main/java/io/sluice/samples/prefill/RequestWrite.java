@@ -1,22 +1,21 @@
 package io.sluice.samples.prefill;
 
-import io.sluice.reactor.ReactiveConnection;
-import io.sluice.samples.kvcache.PageFiller;
+import io.sluice.engine.MemoryRegion;
 import io.sluice.samples.kvcache.PageSeal;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
-import reactor.core.scheduler.Scheduler;
 
 /**
  * Fills and writes the pages of one request as lists of pages, layer after layer as a model computes them ({@link LayerWrite}).
  * While a layer is on its way the next is being filled; or, in separate phases, in bursts ({@link BurstWrite}).
  */
 final class RequestWrite {
-
     /**
      * How many layers may be under way. Several, so that requests of a few pages don't wait for each layer's answer.
      */
@@ -24,46 +23,17 @@ final class RequestWrite {
 
     final long requestId;
     final MovedPages pages;
-    final ReactiveConnection connection;
-    final DecodeMemory target;
-    final StagingArea staging;
-    final PageFiller filler;
-    final Scheduler compute;
-    private final LongAdder bytesMoved;
+    final PrefillSession session;
     private final LongAdder pagesFilled = new LongAdder();
     private final LongAdder pagesMoved = new LongAdder();
     private final LongAdder writeNanos = new LongAdder();
     private volatile long lastFilledNanos;
 
-    /**
-     * Prepares; nothing happens yet.
-     *
-     * @param requestId the request
-     * @param pages what is to be moved
-     * @param connection to the decode side
-     * @param target where to
-     * @param staging where from
-     * @param filler the content
-     * @param compute where pages are filled
-     * @param bytesMoved counts bytes of pages and seals as they are acknowledged
-     */
-    RequestWrite(
-            long requestId,
-            MovedPages pages,
-            ReactiveConnection connection,
-            DecodeMemory target,
-            StagingArea staging,
-            PageFiller filler,
-            Scheduler compute,
-            LongAdder bytesMoved) {
+    /** Prepares; nothing happens yet. */
+    RequestWrite(long requestId, MovedPages pages, PrefillSession session) {
         this.requestId = requestId;
         this.pages = pages;
-        this.connection = connection;
-        this.target = target;
-        this.staging = staging;
-        this.filler = filler;
-        this.compute = compute;
-        this.bytesMoved = bytesMoved;
+        this.session = session;
     }
 
     /** Moves all pages of all layers; completes when the decode side has acknowledged them. */
@@ -77,7 +47,7 @@ final class RequestWrite {
     private Mono<Void> runOverlapping() {
         // Each opens when its layer is filled.
         List<Sinks.Empty<Void>> filled = Stream.generate(Sinks::<Void>empty)
-                .limit(target.geometry().layers())
+                .limit(session.target.geometry().layers())
                 .toList();
         return Flux.range(0, filled.size())
                 .flatMap(
@@ -115,7 +85,7 @@ final class RequestWrite {
     /** Some pages of a layer are filled, and are written next. */
     void filled(int layer, int startOfPages, int endOfPages) {
         pagesFilled.add(endOfPages - startOfPages);
-        if (layer == target.geometry().layers() - 1 && endOfPages == pages.count()) {
+        if (layer == session.target.geometry().layers() - 1 && endOfPages == pages.count()) {
             lastFilledNanos = System.nanoTime();
         }
     }
@@ -128,16 +98,160 @@ final class RequestWrite {
     /** Some pages of a layer are acknowledged. */
     void moved(int count) {
         pagesMoved.add(count);
-        bytesMoved.add(bytes(count));
+        session.counters.bytesMoved().add(bytes(count));
     }
 
     /** All that so many pages bring with them: their bytes and a seal for each. */
     private long bytes(long count) {
-        return count * (target.geometry().pageBytes() + PageSeal.BYTES);
+        return count * (session.target.geometry().pageBytes() + PageSeal.BYTES);
     }
 
     /** Bytes that were written and acknowledged, over all layers: of pages and of seals. */
     long bytesWritten() {
         return bytes(pagesMoved());
+    }
+
+    /**
+     * Fills and writes the pages of one request in bursts, each as large as the staging area: all of a burst is filled before
+     * any of it is written, and all of it is written before the next is filled. So this side does nothing but write meanwhile,
+     * and how long that takes can be told.
+     */
+    record BurstWrite(RequestWrite request) {
+        /** Moves all pages of all layers; completes when the decode side has acknowledged them. */
+        Mono<Void> run() {
+            int inLayer = PageBatch.countInLayer(request);
+            return Flux.range(0, request.session.target.geometry().layers())
+                    .concatMapIterable(layer -> batches(layer, inLayer))
+                    .buffer(request.session.staging.buffers())
+                    .concatMap(batches -> fill(batches).flatMap(this::write), 1)
+                    .then();
+        }
+
+        private List<PageBatch> batches(int layer, int count) {
+            return IntStream.range(0, count)
+                    .mapToObj(number -> PageBatch.of(request, layer, number))
+                    .toList();
+        }
+
+        private static Mono<List<PageBatch.Filled>> fill(List<PageBatch> batches) {
+            return Flux.fromIterable(batches)
+                    .flatMap(PageBatch::fill, batches.size())
+                    .collectList();
+        }
+
+        private Mono<Void> write(List<PageBatch.Filled> burst) {
+            return Mono.defer(() -> {
+                long begun = System.nanoTime();
+                return Flux.fromIterable(burst)
+                        .flatMap(PageBatch.Filled::write, burst.size())
+                        .then(Mono.fromRunnable(() -> {
+                            request.wrote(System.nanoTime() - begun);
+                            burst.forEach(PageBatch.Filled::moved);
+                        }));
+            });
+        }
+    }
+
+    /**
+     * One layer of one request: batches of pages, one staging buffer each, which are filled one after the other. Each is written as
+     * a list of pages as soon as it is filled, while the next is being filled.
+     */
+    record LayerWrite(RequestWrite request, int layer) {
+        /**
+         * Moves the layer's pages.
+         *
+         * @param filled is run when all of them are filled
+         * @return completes when the decode side has acknowledged them
+         */
+        Mono<Void> run(Runnable filled) {
+            int batches = PageBatch.countInLayer(request);
+            return Flux.range(0, batches)
+                    .map(number -> PageBatch.of(request, layer, number))
+                    .concatMap(PageBatch::fill, 1)
+                    .doOnComplete(filled)
+                    // Where one fails its buffer stays out of use: what failed may still be read from there.
+                    .flatMap(batch -> batch.write().doOnSuccess(done -> batch.moved()), batches)
+                    .then();
+        }
+    }
+
+    /** Some pages of one layer of a request, as many as one staging buffer holds at most. */
+    record PageBatch(RequestWrite request, int layer, int start, int end) {
+        static int countInLayer(RequestWrite request) {
+            return Math.ceilDiv(request.pages.count(), request.session.staging.pagesPerBuffer());
+        }
+
+        /** One of a layer's batches, from 0. */
+        static PageBatch of(RequestWrite request, int layer, int number) {
+            int perBuffer = request.session.staging.pagesPerBuffer();
+            int start = number * perBuffer;
+            return new PageBatch(request, layer, start, Math.min(request.pages.count(), start + perBuffer));
+        }
+
+        int pages() {
+            return end - start;
+        }
+
+        /** A batch that is filled, and is written next. */
+        record Filled(PageBatch batch, StagingArea.Buffer buffer) {
+            /** Writes it; completes when the decode side has acknowledged it. */
+            Mono<Void> write() {
+                return batch.write(buffer);
+            }
+
+            /** Its pages have moved, and nothing reads the buffer any more. */
+            void moved() {
+                batch.request.session.staging.release(buffer);
+                batch.request.moved(batch.pages());
+            }
+        }
+
+        /** Fills its pages and seals as soon as a buffer is free. */
+        Mono<Filled> fill() {
+            return request.session
+                    .staging
+                    .acquire()
+                    .publishOn(request.session.compute)
+                    .map(buffer -> {
+                        fill(buffer);
+                        return new Filled(this, buffer);
+                    });
+        }
+
+        private void fill(StagingArea.Buffer buffer) {
+            MovedPages pages = request.pages;
+            MemorySegment memory = request.session.staging.region().segment();
+            int pageBytes = request.session.target.geometry().pageBytes();
+            for (int i = start; i < end; i++) {
+                MemorySegment page = memory.asSlice(buffer.pagesAt() + (long) (i - start) * pageBytes, pageBytes);
+                request.session.filler.fill(page, pages.blockHash(i), pages.pageInBlock(i), layer);
+                int seal = PageSeal.of(page, request.requestId, pages.blockHash(i), pages.pageInBlock(i), layer);
+                PageSeal.store(memory, buffer.sealsAt() + (long) (i - start) * PageSeal.BYTES, seal);
+            }
+            request.filled(layer, start, end);
+        }
+
+        /** Pages and seals are each a list of pages. */
+        private Mono<Void> write(StagingArea.Buffer buffer) {
+            PrefillSession.DecodeMemory target = request.session.target;
+            MemoryRegion staged = request.session.staging.region();
+            int pageBytes = target.geometry().pageBytes();
+            long[] pagesFrom = new long[pages()];
+            long[] pagesTo = new long[pages()];
+            long[] sealsFrom = new long[pages()];
+            long[] sealsTo = new long[pages()];
+            for (int i = 0; i < pages(); i++) {
+                int pageId = request.pages.pageId(start + i);
+                pagesFrom[i] = buffer.pagesAt() + (long) i * pageBytes;
+                pagesTo[i] = target.geometry().offset(layer, pageId);
+                sealsFrom[i] = buffer.sealsAt() + (long) i * PageSeal.BYTES;
+                sealsTo[i] = target.geometry().sealOffset(layer, pageId);
+            }
+            return request.session
+                    .connection
+                    .writePages(staged, pagesFrom, target.pages(), pagesTo, pageBytes)
+                    .and(request.session.connection.writePages(
+                            staged, sealsFrom, target.seals(), sealsTo, PageSeal.BYTES));
+        }
     }
 }

@@ -14,7 +14,6 @@ import reactor.core.publisher.MonoSink;
  * length of a request: who needs a buffer waits until the writes from another have ended. Any thread.
  */
 final class StagingArea {
-
     /**
      * Large enough that what a write costs besides its bytes doesn't show, small enough to stay in a core's own cache.
      */

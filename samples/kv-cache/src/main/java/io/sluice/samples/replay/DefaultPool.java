@@ -8,7 +8,6 @@ import org.slf4j.LoggerFactory;
 
 /** How large a page pool is by default: room for a few long conversations, within what the machine can spare. */
 public final class DefaultPool {
-
     private static final Logger LOG = LoggerFactory.getLogger(DefaultPool.class);
 
     /** The longest conversations that most models are made for. */

@@ -9,7 +9,6 @@ import reactor.core.publisher.Mono;
 
 /** When the requests of a trace are sent. */
 public final class Pacing {
-
     private static final double UNLIMITED = Double.POSITIVE_INFINITY;
     private static final double NANOS_PER_MILLI = 1e6;
 
@@ -62,7 +61,6 @@ public final class Pacing {
 
     /** Delays each request until it is due, counted from the first. */
     private final class DueTime implements Function<TraceRequest, Publisher<TraceRequest>> {
-
         private boolean started;
         private long startNanos;
         private long firstTimestampMillis;

@@ -19,7 +19,6 @@ import reactor.core.scheduler.Schedulers;
  * with the trace.
  */
 public final class Replay {
-
     private static final int REQUESTS_IN_FLIGHT = 8;
 
     private final PageMover session;

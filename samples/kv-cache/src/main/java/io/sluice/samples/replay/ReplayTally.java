@@ -1,13 +1,12 @@
 package io.sluice.samples.replay;
 
 import io.sluice.samples.prefill.PageMover;
-import io.sluice.samples.prefill.RequestOutcome;
+import io.sluice.samples.prefill.PageMover.RequestOutcome;
 import io.sluice.samples.report.ReplaySummary;
 import org.HdrHistogram.Histogram;
 
 /** Adds up how the requests of a replay ended. Any thread. */
 final class ReplayTally {
-
     private static final int SIGNIFICANT_DIGITS = 3;
     private static final double NANOS = 1e9;
 

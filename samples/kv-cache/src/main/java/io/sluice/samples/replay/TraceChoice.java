@@ -3,7 +3,7 @@ package io.sluice.samples.replay;
 import io.sluice.samples.kvcache.PageGeometry;
 import io.sluice.samples.kvcache.TokenLayout;
 import io.sluice.samples.trace.GeneratedTrace;
-import io.sluice.samples.trace.GeneratedTraceOptions;
+import io.sluice.samples.trace.GeneratedTrace.GeneratedTraceOptions;
 import io.sluice.samples.trace.TraceReader;
 import io.sluice.samples.trace.TraceSource;
 import java.io.IOException;
@@ -11,15 +11,8 @@ import java.nio.file.Path;
 
 /** Where the requests come from. */
 public sealed interface TraceChoice {
-
-    /**
-     * A recorded trace.
-     *
-     * @param path of the file
-     * @param mode what a malformed line does
-     */
+    /** A recorded trace. */
     record Recorded(Path path, TraceReader.Mode mode) implements TraceChoice {
-
         /**
          * The trace from its beginning.
          *
@@ -37,7 +30,6 @@ public sealed interface TraceChoice {
      * @param seed equal seeds give equal traces
      */
     record Generated(long requests, long seed) implements TraceChoice {
-
         /** A generated request takes at most this share of a page pool, so that several fit into it at once. */
         private static final int POOL_SHARE = 4;
 

@@ -21,7 +21,6 @@ import java.util.Locale;
  * or without). Other fields are ignored.
  */
 final class RequestParser {
-
     /** The longest input or output that is believed, in tokens: well above any context window. */
     static final int MAX_TOKENS = 1 << 24;
 
@@ -34,7 +33,7 @@ final class RequestParser {
             .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
             // Let through, so that a field with NaN in it is named instead of refused as bad JSON.
             .enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS)
-            // Names come from files that anybody may have written: they must not stay in the JVM's string table.
+            // Names come from files of unknown origin: they must not stay in the JVM's string table.
             .disable(JsonFactory.Feature.INTERN_FIELD_NAMES)
             .build();
 
@@ -204,7 +203,6 @@ final class RequestParser {
 
     /** A line is no request; the message says why, without naming the line. */
     static final class MalformedLineException extends Exception {
-
         private static final long serialVersionUID = 1L;
 
         MalformedLineException(String reason) {

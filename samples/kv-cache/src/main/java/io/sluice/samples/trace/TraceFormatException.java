@@ -4,7 +4,6 @@ import io.sluice.jni.TextFormatException;
 
 /** A trace is malformed; the message names the trace, the line and what is wrong with it. */
 public final class TraceFormatException extends RuntimeException {
-
     private static final long serialVersionUID = 1L;
 
     private final long line;

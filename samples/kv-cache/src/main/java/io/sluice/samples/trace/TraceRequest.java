@@ -12,7 +12,6 @@ import io.sluice.samples.kvcache.TokenLayout;
  * @param blockHashes one hash for each block of the input, the partial last one included
  */
 public record TraceRequest(long timestampMillis, int inputTokens, int outputTokens, BlockHashes blockHashes) {
-
     /** Checks the ranges, and that the hashes are as many as the input's blocks. */
     public TraceRequest {
         if (timestampMillis < 0) {

@@ -6,7 +6,6 @@ import java.util.List;
 
 /** Requests in the order of their arrival, one at a time. Confined to one thread at a time. */
 public interface TraceSource extends Iterator<TraceRequest>, AutoCloseable {
-
     /** What was left out of the trace so far because it could not be understood. */
     SkippedLines skipped();
 
@@ -16,7 +15,6 @@ public interface TraceSource extends Iterator<TraceRequest>, AutoCloseable {
 
     /** The malformed lines that a lenient reader has left out: all are counted, the first few are described. */
     public static final class SkippedLines {
-
         /** How many lines are described at most. */
         public static final int DESCRIBED = 20;
 

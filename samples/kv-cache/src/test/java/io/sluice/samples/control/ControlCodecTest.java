@@ -53,8 +53,8 @@ class ControlCodecTest {
                 new Pages(5, new PageAssignment(new int[] {31}, new int[] {Integer.MAX_VALUE - 1})),
                 new Last(Long.MIN_VALUE),
                 new Result(1, Long.MAX_VALUE, 0),
-                new Refused(RefusalReason.POOL_TOO_SMALL, "give --pool 4GiB"),
-                new Refused(RefusalReason.PROTOCOL, ""));
+                new Refused(RefusedException.RefusalReason.POOL_TOO_SMALL, "give --pool 4GiB"),
+                new Refused(RefusedException.RefusalReason.PROTOCOL, ""));
     }
 
     @ParameterizedTest
@@ -98,7 +98,8 @@ class ControlCodecTest {
     @Test
     void longTextsAreCutBetweenCharacters() {
         String text = "ä".repeat(Refused.MAX_TEXT);
-        ControlMessage read = ControlCodec.decode(ControlCodec.encode(new Refused(RefusalReason.OCCUPIED, "x" + text)));
+        ControlMessage read = ControlCodec.decode(
+                ControlCodec.encode(new Refused(RefusedException.RefusalReason.OCCUPIED, "x" + text)));
         assertThat(read)
                 .isInstanceOfSatisfying(
                         Refused.class,
@@ -110,7 +111,8 @@ class ControlCodecTest {
 
     @Test
     void aTextIsNotCutWithinACharacter() {
-        Refused refused = new Refused(RefusalReason.OCCUPIED, "x" + "\uD83D\uDE00".repeat(Refused.MAX_TEXT));
+        Refused refused =
+                new Refused(RefusedException.RefusalReason.OCCUPIED, "x" + "\uD83D\uDE00".repeat(Refused.MAX_TEXT));
         assertThat(refused.text()).hasSize(Refused.MAX_TEXT - 1);
         assertThat(ControlCodec.decode(ControlCodec.encode(refused))).isEqualTo(refused);
     }
@@ -120,7 +122,8 @@ class ControlCodecTest {
     void messagesAndReasonsOfARefusalKeepTheirNames() throws IOException {
         assertThat(messages().map(message -> written(message, "type")).distinct())
                 .containsExactly("hello", "welcome", "allocate", "pages", "last", "result", "refused");
-        assertThat(Stream.of(RefusalReason.values()).map(reason -> written(new Refused(reason, ""), "reason")))
+        assertThat(Stream.of(RefusedException.RefusalReason.values())
+                        .map(reason -> written(new Refused(reason, ""), "reason")))
                 .containsExactly("protocol", "other-model", "occupied", "pool-too-small");
         byte[] unknown = CBOR.writeValueAsBytes(Map.of("type", "refused", "reason", "weather", "text", ""));
         assertThatThrownBy(() -> ControlCodec.decode(unknown))

@@ -6,7 +6,7 @@ import io.sluice.fuzz.ParserFuzz;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
-/** The messages of the mover, from whoever has connected. */
+/** The messages of the mover, from any peer that has connected. */
 class ControlMessageFuzzTest {
     private static final int LONG = 10_000;
 

@@ -60,7 +60,8 @@ class MessageFragmentsTest {
     void anotherVersionIsNamed() {
         byte[] fragment = MessageFragments.split(bytes(1), 1, MAX).getFirst();
         fragment[4]++;
-        assertThatThrownBy(() -> new MessageAssembler().accept(fragment)).hasMessageContaining("version 2");
+        assertThatThrownBy(() -> new MessageFragments.MessageAssembler().accept(fragment))
+                .hasMessageContaining("version 2");
     }
 
     @Test
@@ -73,7 +74,7 @@ class MessageFragmentsTest {
     void damagedFragmentsAreEitherTakenOrMalformed() {
         Random random = new Random(1);
         for (int round = 0; round < 50_000; round++) {
-            MessageAssembler assembler = new MessageAssembler();
+            MessageFragments.MessageAssembler assembler = new MessageFragments.MessageAssembler();
             for (byte[] fragment : MessageFragments.split(bytes(2 * ROOM + 1), round, MAX)) {
                 byte[] damaged =
                         Arrays.copyOf(fragment, random.nextInt(8) == 0 ? random.nextInt(MAX) : fragment.length);
@@ -94,7 +95,7 @@ class MessageFragmentsTest {
     }
 
     private static List<byte[]> assemble(List<byte[]> notifications) {
-        MessageAssembler assembler = new MessageAssembler();
+        MessageFragments.MessageAssembler assembler = new MessageFragments.MessageAssembler();
         List<byte[]> messages = new ArrayList<>();
         for (byte[] notification : notifications) {
             byte[] message = assembler.accept(notification);

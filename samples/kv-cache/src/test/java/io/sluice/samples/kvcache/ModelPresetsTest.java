@@ -27,25 +27,25 @@ class ModelPresetsTest {
         "deepseek-v3, 61, 18432"
     })
     void publishedConfigurations(String name, int layers, int pageBytes) {
-        ModelPreset preset = ModelPresets.named(name);
+        ModelPreset preset = ModelPreset.named(name);
         assertThat(preset.layers()).isEqualTo(layers);
         assertThat(preset.pageBytes()).isEqualTo(pageBytes);
     }
 
     @Test
     void caseDoesNotMatter() {
-        assertThat(ModelPresets.named(" Llama-3.1-8B ")).isSameAs(ModelPresets.named("llama-3.1-8b"));
+        assertThat(ModelPreset.named(" Llama-3.1-8B ")).isSameAs(ModelPreset.named("llama-3.1-8b"));
     }
 
     @Test
     void namesAreUniqueAndInLowerCase() {
-        assertThat(ModelPresets.names()).doesNotHaveDuplicates().allMatch(name -> name.equals(name.toLowerCase()));
-        assertThat(ModelPresets.all()).hasSameSizeAs(ModelPresets.names());
+        assertThat(ModelPreset.names()).doesNotHaveDuplicates().allMatch(name -> name.equals(name.toLowerCase()));
+        assertThat(ModelPreset.all()).hasSameSizeAs(ModelPreset.names());
     }
 
     @Test
     void anUnknownNameListsTheKnownOnes() {
-        assertThatThrownBy(() -> ModelPresets.named("gpt-2"))
+        assertThatThrownBy(() -> ModelPreset.named("gpt-2"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("gpt-2")
                 .hasMessageContaining("llama-3.1-8b, ")

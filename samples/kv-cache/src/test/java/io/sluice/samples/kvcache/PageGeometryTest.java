@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class PageGeometryTest {
 
-    private static final ModelPreset SMALL = ModelPresets.named("qwen2.5-0.5b");
+    private static final ModelPreset SMALL = ModelPreset.named("qwen2.5-0.5b");
 
     @Test
     void aPageStartsAtItsSlotInItsLayersArray() {

@@ -46,11 +46,10 @@ class PageSealTest {
     @Test
     void theTableHasOnePlaceForEachSlotOfThePool() {
         PageGeometry geometry = new PageGeometry(3, 4096, 5);
-        SealTable table = new SealTable(geometry);
-        assertThat(table.bytes()).isEqualTo(3 * 5 * PageSeal.BYTES);
-        assertThat(table.offset(0, 0)).isZero();
-        assertThat(table.offset(0, 4)).isEqualTo(4 * PageSeal.BYTES);
-        assertThat(table.offset(1, 0)).isEqualTo(5 * PageSeal.BYTES);
-        assertThat(table.offset(2, 4)).isEqualTo(table.bytes() - PageSeal.BYTES);
+        assertThat(geometry.sealBytes()).isEqualTo(3 * 5 * PageSeal.BYTES);
+        assertThat(geometry.sealOffset(0, 0)).isZero();
+        assertThat(geometry.sealOffset(0, 4)).isEqualTo(4 * PageSeal.BYTES);
+        assertThat(geometry.sealOffset(1, 0)).isEqualTo(5 * PageSeal.BYTES);
+        assertThat(geometry.sealOffset(2, 4)).isEqualTo(geometry.sealBytes() - PageSeal.BYTES);
     }
 }

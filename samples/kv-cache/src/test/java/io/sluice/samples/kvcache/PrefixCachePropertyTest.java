@@ -13,8 +13,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Random requests against a simulated memory: whatever is admitted, completed, released and abandoned in whatever
- * order, each request finds its own content in its pages for as long as it runs.
+ * Random requests against a simulated memory: if requests are admitted, completed, released and abandoned in any
+ * order, each finds its own content in its pages for as long as it runs.
  */
 class PrefixCachePropertyTest {
 
@@ -63,20 +63,22 @@ class PrefixCachePropertyTest {
             hashes[i] = random.nextInt(20) == 0 ? random.nextInt(10) : family * 1000 + i;
         }
         switch (cache.admit(tokens, BlockHashes.of(hashes))) {
-            case Admission.Admitted(RequestPlan plan) -> {
+            case PrefixCache.Admission.Admitted(RequestPlan plan) -> {
                 assertThat(plan.pagesMoved() + plan.pagesReused())
                         .isEqualTo((long) TokenLayout.wholePages(tokens) * LAYERS);
-                assertThat(plan.blocks().stream().mapToInt(PlannedBlock::pages).sum())
+                assertThat(plan.blocks().stream()
+                                .mapToInt(RequestPlan.PlannedBlock::pages)
+                                .sum())
                         .isEqualTo(plan.wholePages());
                 assertThat(plan.blocks().stream()
-                                .mapToInt(PlannedBlock::movedPages)
+                                .mapToInt(RequestPlan.PlannedBlock::movedPages)
                                 .sum())
                         .isEqualTo(plan.pagesToMovePerLayer());
                 running.add(new Running(plan, false));
             }
-            case Admission.Busy(int needed, int available) -> {
+            case PrefixCache.Admission.Busy(int needed, int available) -> {
                 assertThat(needed).isGreaterThan(available);
-                assertThat(running).as("somebody to wait for").isNotEmpty();
+                assertThat(running).as("a request to wait for").isNotEmpty();
             }
         }
     }
@@ -89,7 +91,7 @@ class PrefixCachePropertyTest {
             return;
         }
         boolean fails = random.nextInt(4) == 0;
-        for (PlannedBlock block : plan.blocks()) {
+        for (RequestPlan.PlannedBlock block : plan.blocks()) {
             for (int page = block.reusedPages(); page < block.pages(); page++) {
                 memory.put(block.pageId(page), fails ? new Content(-1, -1) : new Content(block.hash(), page));
             }
@@ -106,7 +108,7 @@ class PrefixCachePropertyTest {
         Set<Integer> receiving = new HashSet<>();
         Set<Integer> reading = new HashSet<>();
         for (Running request : running) {
-            for (PlannedBlock block : request.plan().blocks()) {
+            for (RequestPlan.PlannedBlock block : request.plan().blocks()) {
                 for (int page = 0; page < block.pages(); page++) {
                     int pageId = block.pageId(page);
                     if (request.complete() || page < block.reusedPages()) {

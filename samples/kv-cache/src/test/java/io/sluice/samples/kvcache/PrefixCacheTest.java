@@ -19,15 +19,15 @@ class PrefixCacheTest {
     }
 
     private static RequestPlan admit(PrefixCache cache, int tokens, long... hashes) {
-        Admission admission = cache.admit(tokens, BlockHashes.of(hashes));
-        assertThat(admission).isInstanceOf(Admission.Admitted.class);
-        return ((Admission.Admitted) admission).plan();
+        PrefixCache.Admission admission = cache.admit(tokens, BlockHashes.of(hashes));
+        assertThat(admission).isInstanceOf(PrefixCache.Admission.Admitted.class);
+        return ((PrefixCache.Admission.Admitted) admission).plan();
     }
 
-    private static Admission.Busy refused(PrefixCache cache, int tokens, long... hashes) {
-        Admission admission = cache.admit(tokens, BlockHashes.of(hashes));
-        assertThat(admission).isInstanceOf(Admission.Busy.class);
-        return (Admission.Busy) admission;
+    private static PrefixCache.Admission.Busy refused(PrefixCache cache, int tokens, long... hashes) {
+        PrefixCache.Admission admission = cache.admit(tokens, BlockHashes.of(hashes));
+        assertThat(admission).isInstanceOf(PrefixCache.Admission.Busy.class);
+        return (PrefixCache.Admission.Busy) admission;
     }
 
     /** Runs a request from its beginning to its end. */
@@ -38,7 +38,7 @@ class PrefixCacheTest {
         return plan;
     }
 
-    private static List<Integer> pageIds(PlannedBlock block) {
+    private static List<Integer> pageIds(RequestPlan.PlannedBlock block) {
         List<Integer> ids = new ArrayList<>();
         for (int page = 0; page < block.pages(); page++) {
             ids.add(block.pageId(page));
@@ -47,8 +47,8 @@ class PrefixCacheTest {
     }
 
     private static boolean cached(PrefixCache cache, long hash) {
-        Admission admission = cache.admit(512, BlockHashes.of(hash));
-        RequestPlan plan = ((Admission.Admitted) admission).plan();
+        PrefixCache.Admission admission = cache.admit(512, BlockHashes.of(hash));
+        RequestPlan plan = ((PrefixCache.Admission.Admitted) admission).plan();
         boolean found = plan.blocks().getFirst().reusedPages() > 0;
         cache.abandon(plan);
         return found;
@@ -63,7 +63,7 @@ class PrefixCacheTest {
         assertThat(plan.pagesMoved()).isEqualTo(34 * LAYERS);
         assertThat(plan.pagesReused()).isZero();
         assertThat(plan.blocks()).hasSize(2);
-        PlannedBlock last = plan.blocks().getLast();
+        RequestPlan.PlannedBlock last = plan.blocks().getLast();
         assertThat(last.index()).isEqualTo(1);
         assertThat(last.hash()).isEqualTo(2);
         assertThat(last.pages()).isEqualTo(2);
@@ -91,7 +91,9 @@ class PrefixCacheTest {
         PrefixCache cache = cache(100);
         run(cache, 512, 2);
         RequestPlan plan = admit(cache, 1024, 1, 2);
-        assertThat(plan.blocks()).extracting(PlannedBlock::reusedPages).containsExactly(0, 32);
+        assertThat(plan.blocks())
+                .extracting(RequestPlan.PlannedBlock::reusedPages)
+                .containsExactly(0, 32);
     }
 
     @Test
@@ -116,7 +118,7 @@ class PrefixCacheTest {
         PrefixCache cache = cache(100);
         RequestPlan five = run(cache, 5 * 16, 1);
         RequestPlan twelve = admit(cache, 12 * 16, 1);
-        PlannedBlock block = twelve.blocks().getFirst();
+        RequestPlan.PlannedBlock block = twelve.blocks().getFirst();
         assertThat(block.reusedPages()).isEqualTo(5);
         assertThat(block.movedPages()).isEqualTo(7);
         assertThat(pageIds(block).subList(0, 5)).isEqualTo(pageIds(five.blocks().getFirst()));
@@ -274,7 +276,7 @@ class PrefixCacheTest {
         run(cache, 512, 1);
         RequestPlan user = admit(cache, 512, 1);
         RequestPlan other = admit(cache, 512, 2);
-        Admission.Busy busy = refused(cache, 512, 3);
+        PrefixCache.Admission.Busy busy = refused(cache, 512, 3);
         assertThat(busy.pagesNeeded()).isEqualTo(32);
         assertThat(busy.pagesAvailable()).isZero();
         cache.complete(other);
@@ -295,7 +297,9 @@ class PrefixCacheTest {
         run(cache, 512, 1);
         run(cache, 512, 2);
         RequestPlan plan = admit(cache, 1024, 1, 3);
-        assertThat(plan.blocks()).extracting(PlannedBlock::reusedPages).containsExactly(32, 0);
+        assertThat(plan.blocks())
+                .extracting(RequestPlan.PlannedBlock::reusedPages)
+                .containsExactly(32, 0);
         assertThat(cache.cachedBlocks()).isEqualTo(1);
     }
 
@@ -329,12 +333,13 @@ class PrefixCacheTest {
 
     @Test
     void thePoolSizeThatTheErrorAsksForIsEnough() {
-        ModelPreset model = ModelPresets.named("deepseek-v3");
+        ModelPreset model = ModelPreset.named("deepseek-v3");
         PrefixCache cache = new PrefixCache(PageGeometry.fitting(model, 64L << 20));
         PoolTooSmallException e = catchThrowableOfType(
                 PoolTooSmallException.class, () -> cache.admit(10_000, BlockHashes.of(new long[20])));
         PrefixCache larger = new PrefixCache(PageGeometry.fitting(model, e.requiredBytes()));
-        assertThat(larger.admit(10_000, BlockHashes.of(new long[20]))).isInstanceOf(Admission.Admitted.class);
+        assertThat(larger.admit(10_000, BlockHashes.of(new long[20])))
+                .isInstanceOf(PrefixCache.Admission.Admitted.class);
     }
 
     @Test
@@ -359,7 +364,9 @@ class PrefixCacheTest {
         // The longest form of block 2 is cached; the request needs 16 pages of it and 32 others: all that there is.
         run(cache, 512, 2);
         RequestPlan plan = admit(cache, 512 + 16 * 16, 1, 2);
-        assertThat(plan.blocks()).extracting(PlannedBlock::reusedPages).containsExactly(0, 16);
+        assertThat(plan.blocks())
+                .extracting(RequestPlan.PlannedBlock::reusedPages)
+                .containsExactly(0, 16);
         assertThat(cache.freePages()).isZero();
         assertThat(cache.evictedBlocks()).isEqualTo(1);
         cache.complete(plan);
@@ -387,7 +394,9 @@ class PrefixCacheTest {
         assertThat(cache.cachedBlocks()).isEqualTo(1);
         assertThat(cache.freePages()).isEqualTo(68);
         RequestPlan again = admit(cache, 1024, 7, 7);
-        assertThat(again.blocks()).extracting(PlannedBlock::reusedPages).containsExactly(32, 0);
+        assertThat(again.blocks())
+                .extracting(RequestPlan.PlannedBlock::reusedPages)
+                .containsExactly(32, 0);
         HashSet<Integer> ids = new HashSet<>(pageIds(again.blocks().getFirst()));
         assertThat(ids).doesNotContainAnyElementsOf(pageIds(again.blocks().getLast()));
         cache.complete(again);

@@ -12,7 +12,7 @@ class RepliesTest {
 
     private static final Duration BOUND = Patience.BOUND;
 
-    private final Replies<String> replies = new Replies<>();
+    private final DecodeClient.Replies<String> replies = new DecodeClient.Replies<>();
 
     @Test
     void aReplyGoesToItsRequestEvenIfItIsFasterThanTheSubscription() {
@@ -26,7 +26,7 @@ class RepliesTest {
 
     @Test
     void whatNobodyWaitsForIsNoticed() {
-        assertThat(replies.arrived(1, "nobody's")).isFalse();
+        assertThat(replies.arrived(1, "unexpected")).isFalse();
         Mono<String> one = replies.expect(1);
         replies.arrived(1, "first");
         assertThat(replies.arrived(1, "twice")).isFalse();

@@ -3,7 +3,6 @@ package io.sluice.samples.replay;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.samples.kvcache.ModelPreset;
-import io.sluice.samples.kvcache.ModelPresets;
 import io.sluice.samples.kvcache.PageGeometry;
 import org.junit.jupiter.api.Test;
 
@@ -13,7 +12,7 @@ class DefaultPoolTest {
 
     @Test
     void hasRoomForTheLongestRecordedRequestsOfASmallModel() {
-        ModelPreset model = ModelPresets.named("qwen2.5-0.5b");
+        ModelPreset model = ModelPreset.named("qwen2.5-0.5b");
         long bytes = DefaultPool.bytes(model, 20 * GIB);
         assertThat(bytes).isEqualTo(6 * GIB);
         assertThat(PageGeometry.fitting(model, bytes).slots() * 16).isGreaterThan(4 * 120_633);
@@ -21,7 +20,7 @@ class DefaultPoolTest {
 
     @Test
     void takesAtMostAThirdOfTheFreeMemory() {
-        assertThat(DefaultPool.bytes(ModelPresets.named("llama-3.1-70b"), 24 * GIB))
+        assertThat(DefaultPool.bytes(ModelPreset.named("llama-3.1-70b"), 24 * GIB))
                 .isEqualTo(8 * GIB);
     }
 }

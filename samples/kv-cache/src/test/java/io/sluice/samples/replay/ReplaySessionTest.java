@@ -15,19 +15,18 @@ import io.sluice.samples.control.ControlMessage.Pages;
 import io.sluice.samples.control.ControlMessage.Refused;
 import io.sluice.samples.control.ControlMessage.Result;
 import io.sluice.samples.control.MalformedMessageException;
-import io.sluice.samples.control.RefusalReason;
 import io.sluice.samples.control.RefusedException;
+import io.sluice.samples.control.RefusedException.RefusalReason;
 import io.sluice.samples.decode.DecodeNode;
 import io.sluice.samples.kvcache.BlockHashes;
 import io.sluice.samples.kvcache.ModelPreset;
-import io.sluice.samples.kvcache.ModelPresets;
 import io.sluice.samples.kvcache.PageSeal;
 import io.sluice.samples.prefill.PageMover;
+import io.sluice.samples.prefill.PageMover.RequestOutcome;
 import io.sluice.samples.prefill.PrefillSession;
-import io.sluice.samples.prefill.RequestOutcome;
 import io.sluice.samples.report.ReplaySummary;
 import io.sluice.samples.trace.GeneratedTrace;
-import io.sluice.samples.trace.GeneratedTraceOptions;
+import io.sluice.samples.trace.GeneratedTrace.GeneratedTraceOptions;
 import io.sluice.samples.trace.TraceRequest;
 import io.sluice.testkit.Patience;
 import java.util.ArrayList;
@@ -43,7 +42,7 @@ import reactor.core.publisher.Mono;
 /** Both sides of a replay in one process. */
 class ReplaySessionTest {
 
-    private static final ModelPreset MODEL = ModelPresets.named("qwen2.5-0.5b");
+    private static final ModelPreset MODEL = ModelPreset.named("qwen2.5-0.5b");
     private static final int LAYERS = 24;
 
     @ParameterizedTest
@@ -55,7 +54,7 @@ class ReplaySessionTest {
         "llama-3.1-8b, SEPARATE"
     })
     void everyPageIsMovedOrReusedAndIntact(String name, PageMover.Phases phases) {
-        ModelPreset model = ModelPresets.named(name);
+        ModelPreset model = ModelPreset.named(name);
         try (LoopbackPair pair = new LoopbackPair(model, 200)) {
             PrefillSession session = pair.open(model);
             GeneratedTrace trace =
@@ -191,7 +190,7 @@ class ReplaySessionTest {
     @Test
     void anotherModelIsRefused() {
         try (LoopbackPair pair = new LoopbackPair(MODEL, 10)) {
-            assertThatThrownBy(() -> pair.open(ModelPresets.named("llama-3.1-8b")))
+            assertThatThrownBy(() -> pair.open(ModelPreset.named("llama-3.1-8b")))
                     .isInstanceOfSatisfying(
                             RefusedException.class, e -> assertThat(e.reason()).isEqualTo(RefusalReason.OTHER_MODEL))
                     .hasMessageContainingAll("llama-3.1-8b", MODEL.name(), "--model");

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class GeneratedTraceTest {
 
-    private static List<TraceRequest> generate(GeneratedTraceOptions options) {
+    private static List<TraceRequest> generate(GeneratedTrace.GeneratedTraceOptions options) {
         List<TraceRequest> requests = new ArrayList<>();
         try (GeneratedTrace trace = new GeneratedTrace(options)) {
             trace.forEachRemaining(requests::add);
@@ -46,7 +46,7 @@ class GeneratedTraceTest {
 
     @Test
     void looksLikeTheRecordedConversations() {
-        List<TraceRequest> requests = generate(GeneratedTraceOptions.ofRequests(12_031));
+        List<TraceRequest> requests = generate(GeneratedTrace.GeneratedTraceOptions.ofRequests(12_031));
         assertThat(requests).hasSize(12_031);
         assertThat(reusedBlocks(requests)).isCloseTo(0.37, within(0.01));
         int[] inputs =
@@ -65,7 +65,7 @@ class GeneratedTraceTest {
     @ValueSource(ints = {600, 1_024, 2_048, 4_096, 16_384, 1_000_000})
     void theShareOfRepeatedBlocksHoldsForAnyLimit(int maxInputTokens) {
         List<TraceRequest> requests =
-                generate(GeneratedTraceOptions.ofRequests(5_000).withMaxInputTokens(maxInputTokens));
+                generate(GeneratedTrace.GeneratedTraceOptions.ofRequests(5_000).withMaxInputTokens(maxInputTokens));
         double possible = requests.stream()
                         .filter(request -> request.inputTokens() >= 512)
                         .count()
@@ -81,7 +81,7 @@ class GeneratedTraceTest {
     @ValueSource(ints = {1, 15, 16, 511})
     void limitsBelowABlockWork(int maxInputTokens) {
         List<TraceRequest> requests =
-                generate(GeneratedTraceOptions.ofRequests(200).withMaxInputTokens(maxInputTokens));
+                generate(GeneratedTrace.GeneratedTraceOptions.ofRequests(200).withMaxInputTokens(maxInputTokens));
         assertThat(reusedBlocks(requests)).isZero();
         assertThat(requests).allMatch(request -> request.inputTokens() <= maxInputTokens);
     }
@@ -90,7 +90,7 @@ class GeneratedTraceTest {
     void equalHashesAreEqualPrefixes() {
         Map<Long, List<Long>> prefixes = new HashMap<>();
         for (TraceRequest request :
-                generate(GeneratedTraceOptions.ofRequests(3_000).withMaxInputTokens(20_000))) {
+                generate(GeneratedTrace.GeneratedTraceOptions.ofRequests(3_000).withMaxInputTokens(20_000))) {
             List<Long> prefix = new ArrayList<>();
             BlockHashes hashes = request.blockHashes();
             for (int i = 0; i < hashes.size(); i++) {
@@ -105,7 +105,7 @@ class GeneratedTraceTest {
     void arrivalsNeverGoBack() {
         long last = 0;
         for (TraceRequest request :
-                generate(GeneratedTraceOptions.ofRequests(2_000).withRequestsPerSecond(5_000))) {
+                generate(GeneratedTrace.GeneratedTraceOptions.ofRequests(2_000).withRequestsPerSecond(5_000))) {
             assertThat(request.timestampMillis()).isGreaterThanOrEqualTo(last);
             last = request.timestampMillis();
         }
@@ -114,16 +114,16 @@ class GeneratedTraceTest {
 
     @Test
     void equalSeedsGiveEqualTracesAndOthersOthers() {
-        GeneratedTraceOptions options = GeneratedTraceOptions.ofRequests(300);
+        GeneratedTrace.GeneratedTraceOptions options = GeneratedTrace.GeneratedTraceOptions.ofRequests(300);
         assertThat(generate(options)).isEqualTo(generate(options));
         assertThat(generate(options.withSeed(2))).isNotEqualTo(generate(options));
-        assertThat(generate(GeneratedTraceOptions.ofRequests(100)))
+        assertThat(generate(GeneratedTrace.GeneratedTraceOptions.ofRequests(100)))
                 .isEqualTo(generate(options).subList(0, 100));
     }
 
     @Test
     void theTraceOfASeedStaysTheSame() {
-        List<TraceRequest> requests = generate(GeneratedTraceOptions.ofRequests(100));
+        List<TraceRequest> requests = generate(GeneratedTrace.GeneratedTraceOptions.ofRequests(100));
         CRC32C crc = new CRC32C();
         for (TraceRequest request : requests) {
             String line = request.timestampMillis() + " " + request.inputTokens() + " " + request.outputTokens() + " "
@@ -135,7 +135,7 @@ class GeneratedTraceTest {
 
     @Test
     void ends() {
-        GeneratedTrace trace = new GeneratedTrace(GeneratedTraceOptions.ofRequests(1));
+        GeneratedTrace trace = new GeneratedTrace(GeneratedTrace.GeneratedTraceOptions.ofRequests(1));
         assertThat(trace.next().timestampMillis()).isZero();
         assertThat(trace.hasNext()).isFalse();
         assertThatThrownBy(trace::next).isInstanceOf(NoSuchElementException.class);
@@ -143,8 +143,8 @@ class GeneratedTraceTest {
 
     @Test
     void refusesOptionsThatMakeNoSense() {
-        GeneratedTraceOptions options = GeneratedTraceOptions.ofRequests(1);
-        assertThatIllegalArgumentException().isThrownBy(() -> GeneratedTraceOptions.ofRequests(0));
+        GeneratedTrace.GeneratedTraceOptions options = GeneratedTrace.GeneratedTraceOptions.ofRequests(1);
+        assertThatIllegalArgumentException().isThrownBy(() -> GeneratedTrace.GeneratedTraceOptions.ofRequests(0));
         assertThatIllegalArgumentException().isThrownBy(() -> options.withMaxInputTokens(0));
         assertThatIllegalArgumentException().isThrownBy(() -> options.withMaxInputTokens((1 << 24) + 1));
         assertThatIllegalArgumentException().isThrownBy(() -> options.withRequestsPerSecond(0));

@@ -20,7 +20,7 @@ class LineReaderTest {
 
     private static List<String> lines(InputStream in, int bound) throws IOException {
         List<String> lines = new ArrayList<>();
-        try (LineReader reader = new LineReader(in, "t", bound)) {
+        try (TraceReader.LineReader reader = new TraceReader.LineReader(in, "t", bound)) {
             while (reader.next()) {
                 lines.add(
                         reader.tooLong()
@@ -52,7 +52,7 @@ class LineReaderTest {
     @ParameterizedTest
     @CsvSource({"'  \t\r', true", "'', true", "' x ', false"})
     void knowsBlankLines(String line, boolean blank) throws IOException {
-        try (LineReader reader = new LineReader(text(line + "\n"), "t", 10)) {
+        try (TraceReader.LineReader reader = new TraceReader.LineReader(text(line + "\n"), "t", 10)) {
             assertThat(reader.next()).isTrue();
             assertThat(reader.blank()).isEqualTo(blank);
         }
@@ -60,7 +60,7 @@ class LineReaderTest {
 
     @Test
     void aLineThatIsTooLongIsNotBlank() throws IOException {
-        try (LineReader reader = new LineReader(text(" ".repeat(20)), "t", 10)) {
+        try (TraceReader.LineReader reader = new TraceReader.LineReader(text(" ".repeat(20)), "t", 10)) {
             assertThat(reader.next()).isTrue();
             assertThat(reader.blank()).isFalse();
         }

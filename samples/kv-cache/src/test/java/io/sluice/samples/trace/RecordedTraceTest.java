@@ -3,10 +3,10 @@ package io.sluice.samples.trace;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import io.sluice.samples.kvcache.Admission;
-import io.sluice.samples.kvcache.ModelPresets;
+import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.kvcache.PageGeometry;
 import io.sluice.samples.kvcache.PrefixCache;
+import io.sluice.samples.kvcache.PrefixCache.Admission;
 import io.sluice.samples.kvcache.RequestPlan;
 import io.sluice.samples.kvcache.TokenLayout;
 import java.io.IOException;
@@ -49,7 +49,7 @@ class RecordedTraceTest {
     @Test
     void aSmallPoolStillServesEveryRequest() throws IOException {
         try (TraceReader reader = TraceReader.open(RecordedTrace.file(), TraceReader.Mode.STRICT)) {
-            PrefixCache cache = new PrefixCache(PageGeometry.fitting(ModelPresets.named("llama-3.1-8b"), 20L << 30));
+            PrefixCache cache = new PrefixCache(PageGeometry.fitting(ModelPreset.named("llama-3.1-8b"), 20L << 30));
             assertThat(hitRate(reader, cache)).isBetween(0.02, 0.37);
             assertThat(cache.evictedBlocks()).isPositive();
         }

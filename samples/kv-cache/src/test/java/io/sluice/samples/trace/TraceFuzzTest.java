@@ -9,7 +9,7 @@ import java.util.Locale;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A trace is a file that somebody else has made. */
+/** A trace is a file from elsewhere. */
 class TraceFuzzTest {
     private static final byte[] TRACE =
             ("{\"timestamp\": 10, \"input_length\": 600, \"output_length\": 5, \"hash_ids\": [1, 2]}\n"

@@ -3,9 +3,12 @@ package io.sluice.samples.cluster;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
 import io.sluice.samples.report.JsonText;
+import io.sluice.samples.report.SummaryTable;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,14 +44,14 @@ import org.jspecify.annotations.Nullable;
     "corrupted_pages"
 })
 public record ClusterSummary(
-        @JsonProperty("model") String model,
-        @JsonProperty("transports") List<String> transports,
-        @JsonProperty("interrupted") boolean interrupted,
-        @JsonProperty("seconds") double seconds,
+        String model,
+        List<String> transports,
+        boolean interrupted,
+        double seconds,
         @JsonProperty("corrupted_pages") long corruptedPages,
-        @JsonProperty("peers") List<PeerTraffic> peers,
-        @JsonProperty("failures") Map<String, Long> failures,
-        @JsonProperty("retries") long retries,
+        List<PeerTraffic> peers,
+        Map<String, Long> failures,
+        long retries,
         @JsonProperty("unfinished_blocks") long unfinished,
         @JsonProperty("longest_pause_seconds") double longestPauseSeconds,
         @JsonProperty("killed_peer") @Nullable String killedPeer,
@@ -60,7 +63,6 @@ public record ClusterSummary(
         @JsonProperty("seconds_from_restart") @Nullable Double secondsFromRestart,
 
         @JsonProperty("moves_from_restarted_peer") long restartedMoves) {
-
     /** Moves that ended well. */
     @JsonProperty("moves")
     public long moves() {
@@ -126,14 +128,61 @@ public record ClusterSummary(
      * @param blocks that they moved
      * @param bytes that they moved
      */
-    public record PeerTraffic(
-            @JsonProperty("peer") String peer,
-            @JsonProperty("moves") long moves,
-            @JsonProperty("blocks") long blocks,
-            @JsonProperty("bytes") long bytes) {
-
+    public record PeerTraffic(String peer, long moves, long blocks, long bytes) {
         PeerTraffic plus(long moreBlocks, long moreBytes) {
             return new PeerTraffic(peer, moves + 1, blocks + moreBlocks, bytes + moreBytes);
+        }
+    }
+
+    /** The summary of a run of three movers as a table for people. */
+    public static final class ClusterSummaryTable {
+        private ClusterSummaryTable() {}
+
+        /** The table, several lines each ending in a line feed. */
+        public static String render(ClusterSummary summary) {
+            SummaryTable table = new SummaryTable()
+                    .row("model", summary.model())
+                    .row("transport", summary.transports().isEmpty() ? "none" : String.join(", ", summary.transports()))
+                    .row(
+                            "moves",
+                            SummaryTable.count(summary.moves()) + (summary.interrupted() ? " (interrupted)" : ""));
+            for (ClusterSummary.PeerTraffic peer : summary.peers()) {
+                table.row(
+                        "  from " + peer.peer(),
+                        SummaryTable.count(peer.moves()) + ", blocks: " + SummaryTable.count(peer.blocks())
+                                + ", bytes: " + SummaryTable.bytes(peer.bytes()));
+            }
+            table.row("blocks", summary.blocks())
+                    .row("bytes", SummaryTable.bytes(summary.bytes()))
+                    .row("time", seconds(summary.seconds()))
+                    .row("throughput", "%.3f GB/s", summary.gigabytesPerSecond())
+                    .row("corrupted pages", summary.corruptedPages())
+                    .row("moves failed", failures(summary.failures()))
+                    .row("asked for again", summary.retries())
+                    .row("blocks missing", summary.unfinished())
+                    .row("longest pause", seconds(summary.longestPauseSeconds()));
+            String killed = summary.killedPeer();
+            if (killed == null) {
+                return table.row("killed", "none").toString();
+            }
+            return table.row("killed", killed)
+                    .row("  moves meanwhile", summary.otherMoves())
+                    .row("  time without it", seconds(summary.secondsWithoutKilledPeer()))
+                    .row("  after its restart", seconds(summary.secondsFromRestart()))
+                    .row("  moves from it then", summary.restartedMoves())
+                    .toString();
+        }
+
+        private static String failures(Map<String, Long> failures) {
+            return failures.isEmpty()
+                    ? "0"
+                    : failures.entrySet().stream()
+                            .map(failure -> SummaryTable.count(failure.getValue()) + " " + failure.getKey())
+                            .collect(Collectors.joining(", "));
+        }
+
+        private static String seconds(@Nullable Double value) {
+            return value == null ? "it did not come back" : String.format(Locale.ROOT, "%.3f s", value);
         }
     }
 }

@@ -17,7 +17,6 @@ import org.jspecify.annotations.Nullable;
  * taken for traffic from the restarted peer.
  */
 public final class ClusterTally {
-
     private static final double NANOS = Duration.ofSeconds(1).toNanos();
 
     private final LongSupplier nanoTime;

@@ -19,7 +19,6 @@ import org.slf4j.LoggerFactory;
  * possible from another peer; a peer that the directory does not name is not asked.
  */
 public final class ClusterTraffic implements AutoCloseable {
-
     private static final Logger LOG = LoggerFactory.getLogger(ClusterTraffic.class);
     /** The mover that was asked, and not a peer of it, does not answer: no kind of problem that it could tell of. */
     private static final String UNREACHABLE = "mover-unreachable";

@@ -12,7 +12,6 @@ import io.sluice.samples.mover.pool.PoolLayout;
  * @param blocksOfMove how many one move moves
  */
 public record DemoPools(ModelPreset model, int prefillBlocks, int decodeBlocks, int blocksOfMove) {
-
     private static final long WANTED_BYTES = 192L << 20;
     private static final int FEWEST = 16;
     private static final int MOST = 256;

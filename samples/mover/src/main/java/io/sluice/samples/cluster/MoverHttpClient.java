@@ -1,9 +1,8 @@
 package io.sluice.samples.cluster;
 
+import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.URI;
@@ -15,8 +14,9 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,12 +24,12 @@ import org.jspecify.annotations.Nullable;
  * gets an {@link InterruptedIOException}, and stays interrupted.
  */
 public final class MoverHttpClient implements AutoCloseable {
-
     private static final Duration CONNECT = Duration.ofSeconds(5);
     private static final Duration ANSWER = Duration.ofSeconds(20);
     private static final int FIRST_ERROR = 400;
     private static final int MOST_LISTED = 512;
-    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final ObjectMapper JSON =
+            new ObjectMapper().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
 
     private final HttpClient http = HttpClient.newBuilder()
             .version(HttpClient.Version.HTTP_1_1)
@@ -55,21 +55,24 @@ public final class MoverHttpClient implements AutoCloseable {
      * Another mover in the directory.
      *
      * @param name in the directory
-     * @param run tells this run of it from others
+     * @param engine the identity of its engine
+     * @param epoch tells one run of the engine from others
      * @param transport of the open connection to it; {@code null} without one
      */
-    public record Peer(String name, String run, @Nullable String transport) {}
+    public record Peer(
+            String name,
+            String engine,
+            String epoch,
+            @Nullable String transport) {
+        /** Tells this run of it from others. */
+        public String run() {
+            return engine + "/" + epoch;
+        }
+    }
 
     /** The movers that it knows. */
     public List<Peer> peers() throws IOException {
-        List<Peer> peers = new ArrayList<>();
-        for (JsonNode peer : get("/api/peers").path("peers")) {
-            peers.add(new Peer(
-                    peer.path("name").asText(),
-                    peer.path("engine").asText() + "/" + peer.path("epoch").asText(),
-                    peer.path("transport").isTextual() ? peer.path("transport").asText() : null));
-        }
-        return peers;
+        return List.of(JSON.treeToValue(get("/api/peers").path("peers"), Peer[].class));
     }
 
     /**
@@ -79,11 +82,8 @@ public final class MoverHttpClient implements AutoCloseable {
      * @param peer whose they are
      */
     public List<String> blocks(String pool, String peer) throws IOException {
-        List<String> hashes = new ArrayList<>();
-        get("/api/blocks?limit=" + MOST_LISTED + "&pool=" + encoded(pool) + "&peer=" + encoded(peer))
-                .path("blocks")
-                .forEach(hash -> hashes.add(hash.asText()));
-        return hashes;
+        JsonNode answer = get("/api/blocks?limit=" + MOST_LISTED + "&pool=" + encoded(pool) + "&peer=" + encoded(peer));
+        return List.of(JSON.treeToValue(answer.path("blocks"), String[].class));
     }
 
     private static String encoded(String text) {
@@ -99,25 +99,23 @@ public final class MoverHttpClient implements AutoCloseable {
      * @return the move's id
      */
     public String moveFrom(String peer, String pool, List<String> hashes) throws IOException {
-        ObjectNode body = JSON.createObjectNode().put("from", peer).put("pool", pool);
-        ArrayNode blocks = body.putArray("blocks");
-        hashes.forEach(blocks::add);
-        return post("/api/moves", body).path("id").asText();
+        Map<String, Object> body = Map.of("from", peer, "pool", pool, "blocks", hashes);
+        return post("/api/moves", JSON.writeValueAsString(body)).path("id").asText();
     }
 
     /** A move as it is now. */
     public MoveReport move(String id) throws IOException {
-        return MoveReport.of(get("/api/moves/" + id));
+        return JSON.treeToValue(get("/api/moves/" + id), MoveReport.class);
     }
 
     private JsonNode get(String path) throws IOException {
         return ask(HttpRequest.newBuilder(address.resolve(path)).GET());
     }
 
-    private JsonNode post(String path, ObjectNode body) throws IOException {
+    private JsonNode post(String path, String body) throws IOException {
         return ask(HttpRequest.newBuilder(address.resolve(path))
                 .header("Content-Type", "application/json")
-                .POST(BodyPublishers.ofString(body.toString())));
+                .POST(BodyPublishers.ofString(body)));
     }
 
     private JsonNode ask(HttpRequest.Builder request) throws IOException {
@@ -145,7 +143,6 @@ public final class MoverHttpClient implements AutoCloseable {
 
     /** A mover has answered that something cannot be done. */
     public static final class MoverProblemException extends IOException {
-
         private static final long serialVersionUID = 1L;
 
         private final String kind;
@@ -175,7 +172,7 @@ public final class MoverHttpClient implements AutoCloseable {
      * @param blocksPresent blocks that were there already
      * @param pagesCorrupted pages that do not fit their seals
      * @param bytesDone bytes that have been moved
-     * @param problemKind which kind of problem it has ended with; {@code null} without one
+     * @param problem what it has ended with; {@code null} without one
      */
     public record MoveReport(
             String state,
@@ -183,26 +180,18 @@ public final class MoverHttpClient implements AutoCloseable {
             long blocksPresent,
             long pagesCorrupted,
             long bytesDone,
-            @Nullable String problemKind) {
-
+            @Nullable JsonNode problem) {
         private static final String DONE = "DONE";
-        private static final String FAILED = "FAILED";
-        private static final String CANCELLED = "CANCELLED";
+        private static final Set<String> ENDS = Set.of(DONE, "FAILED", "CANCELLED");
 
-        static MoveReport of(JsonNode json) {
-            JsonNode problem = json.path("problem");
-            return new MoveReport(
-                    json.path("state").asText(),
-                    json.path("blocksDone").asLong(),
-                    json.path("blocksPresent").asLong(),
-                    json.path("pagesCorrupted").asLong(),
-                    json.path("bytesDone").asLong(),
-                    problem.isObject() ? MoverHttpClient.MoverProblemException.kind(problem) : null);
+        /** Which kind of problem it has ended with; {@code null} without one. */
+        public @Nullable String problemKind() {
+            return problem == null || problem.isNull() ? null : MoverProblemException.kind(problem);
         }
 
         /** Whether nothing will change any more. */
         public boolean hasEnded() {
-            return isDone() || state.equals(FAILED) || state.equals(CANCELLED);
+            return ENDS.contains(state);
         }
 
         /** Whether all its blocks are there. */

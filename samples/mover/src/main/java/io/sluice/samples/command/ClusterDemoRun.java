@@ -1,31 +1,27 @@
 package io.sluice.samples.command;
 
 import io.sluice.samples.cluster.ClusterSummary;
-import io.sluice.samples.cluster.ClusterSummaryTable;
+import io.sluice.samples.cluster.ClusterSummary.ClusterSummaryTable;
 import io.sluice.samples.cluster.ClusterTally;
 import io.sluice.samples.cluster.ClusterTraffic;
 import io.sluice.samples.cluster.DemoPools;
 import io.sluice.samples.cluster.MoverHttpClient;
 import io.sluice.samples.cluster.MoverHttpClient.Peer;
 import io.sluice.samples.mover.peer.MoverRole;
+import io.sluice.samples.report.ByteSize;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
  * Three movers, blocks that move between them all the time, and one mover that is killed and started again meanwhile.
- *
- * @param duration how long blocks are moved
- * @param pools of the movers
- * @param moverOptions of the mover command, for all
- * @param summary where the summary goes as JSON
- * @param command that runs it
  */
 record ClusterDemoRun(
         Duration duration, DemoPools pools, List<String> moverOptions, SummaryOption summary, ProgramCommand command) {
-
     private static final String RECEIVER = "decode/0";
     private static final String VICTIM = "prefill/0";
     private static final String OTHER = "prefill/1";
@@ -172,5 +168,63 @@ record ClusterDemoRun(
         complaints.forEach(complaint -> command.err().println("sluice: " + complaint));
         command.err().flush();
         return complaints.isEmpty() ? ExitCodes.OK : ExitCodes.FAILED;
+    }
+
+    /** Tells how a demonstration goes: what happens, when it does, and how much was moved, from time to time. */
+    static final class DemoProgress {
+        private static final double NANOS = Duration.ofSeconds(1).toNanos();
+        private static final long LINES = 30;
+
+        private final PrintWriter out;
+        private final ClusterTally tally;
+        private final long intervalNanos;
+        private final long startNanos = System.nanoTime();
+        private long lastNanos = startNanos;
+        private long lastBytes;
+
+        /**
+         * Begins now.
+         *
+         * @param duration how long it will take, about
+         */
+        DemoProgress(PrintWriter out, ClusterTally tally, Duration duration) {
+            this.out = out;
+            this.tally = tally;
+            this.intervalNanos = Math.max(Duration.ofSeconds(1).toNanos(), duration.toNanos() / LINES);
+        }
+
+        Duration elapsed() {
+            return Duration.ofNanos(System.nanoTime() - startNanos);
+        }
+
+        void tell(String what) {
+            print(System.nanoTime(), what);
+        }
+
+        /** To be called often: says how much was moved, if it is time for that. */
+        void update() {
+            long now = System.nanoTime();
+            long since = now - lastNanos;
+            if (since < intervalNanos) {
+                return;
+            }
+            long bytes = tally.bytes();
+            print(
+                    now,
+                    String.format(
+                            Locale.ROOT,
+                            "%,d moves, %s, %.2f GB/s",
+                            tally.moves(),
+                            ByteSize.format(bytes),
+                            // Bytes a nanosecond are 10^9 bytes a second.
+                            (double) (bytes - lastBytes) / since));
+            lastNanos = now;
+            lastBytes = bytes;
+        }
+
+        private void print(long now, String what) {
+            out.printf(Locale.ROOT, "%6.1f s  %s%n", (now - startNanos) / NANOS, what);
+            out.flush();
+        }
     }
 }

@@ -1,6 +1,6 @@
 package io.sluice.samples.command;
 
-import io.sluice.samples.cluster.ClusterOptions;
+import io.sluice.samples.cluster.ClusterMember.ClusterOptions;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -23,32 +23,16 @@ final class ClusterOption {
             })
     private @Nullable ListenAddress listen;
 
-    @Option(
-            names = "--cluster-members",
-            paramLabel = "HOST:PORT",
-            split = ",",
-            description = "Where other members listen, separated by commas; one that is there is enough.")
+    @Option(names = "--cluster-members", paramLabel = "HOST:PORT", split = ",")
     private List<ListenAddress> members = new ArrayList<>();
 
-    @Option(
-            names = "--cluster-service",
-            paramLabel = "HOST:PORT",
-            description = "Instead of --cluster-members: a host name that stands for all members, as that of a headless"
-                    + " service does, and their port.")
+    @Option(names = "--cluster-service", paramLabel = "HOST:PORT")
     private @Nullable ListenAddress service;
 
-    @Option(
-            names = "--cluster-name",
-            paramLabel = "NAME",
-            defaultValue = ClusterOptions.DEFAULT_CLUSTER,
-            description = "Members of a cluster of another name are not let in. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--cluster-name", paramLabel = "NAME", defaultValue = ClusterOptions.DEFAULT_CLUSTER)
     private String name = ClusterOptions.DEFAULT_CLUSTER;
 
-    @Option(
-            names = "--event-bus-port",
-            paramLabel = "PORT",
-            defaultValue = "0",
-            description = "Where the event bus of this member listens, on the same host. Default: any free port.")
+    @Option(names = "--event-bus-port", paramLabel = "PORT", defaultValue = "0")
     private int eventBusPort;
 
     /**
@@ -59,9 +43,9 @@ final class ClusterOption {
     @Nullable
     ClusterOptions options() {
         if (listen == null) {
-            if (!members.isEmpty() || service != null) {
-                throw CommandFailure.usage("--cluster-members and --cluster-service take --cluster, too");
-            }
+            ProgramCommand.require(
+                    members.isEmpty() && service == null,
+                    "--cluster-members and --cluster-service take --cluster, too");
             return null;
         }
         if (ClusterOption.class.getResource(HAZELCAST) == null) {

@@ -1,9 +1,10 @@
 package io.sluice.samples.command;
 
 import io.sluice.engine.EngineOptions;
-import io.sluice.samples.cluster.ClusterOptions;
+import io.sluice.samples.cluster.ClusterMember.ClusterOptions;
 import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.mover.MoverClient;
+import io.sluice.samples.mover.MoverClient.Operation;
 import io.sluice.samples.mover.MoverOptions;
 import io.sluice.samples.mover.http.MoverDeployment;
 import io.sluice.samples.mover.http.MoverHttpOptions;
@@ -25,37 +26,8 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code sluice mover}. */
-@Command(
-        name = "mover",
-        header = "Move blocks of a KV-cache between inference nodes, over an HTTP API.",
-        description = {
-            "",
-            "Starts two movers in this process, a prefill and a decode, each with an engine, a pool of blocks and an HTTP"
-                    + " server of its own, until it gets SIGTERM or SIGINT. The prefill has computed as many blocks as its"
-                    + " pool holds; the decode's pool is empty.",
-            "",
-            "The API is described at /openapi.yaml of each server; a page that shows the moves is at /.",
-            "",
-            "With --cluster it finds movers of other processes, too, and with --role it starts one mover alone.",
-            ""
-        },
-        footer = {
-            "",
-            "The HTTP API asks for no password. Beyond loopback, put something before it that does. The engines listen"
-                    + " on loopback unless SLUICE_LISTEN says otherwise, and then need the same secret in SLUICE_TOKEN, at"
-                    + " least 16 bytes.",
-            "",
-            "Examples:",
-            "  sluice mover",
-            "  sluice mover --http-port 0 --model llama-3.2-1b --pool 1GiB --transport tcp",
-            "  curl -s localhost:8080/api/peers",
-            "  curl -s localhost:8080/api/moves -H 'Content-Type: application/json' \\",
-            "    -d '{\"from\": \"prefill/a\", \"pool\": \"kv\", \"count\": 8}'",
-            "  sluice mover --role decode --cluster 127.0.0.1:5701",
-            "  sluice mover --role prefill --cluster 127.0.0.1:5702 --cluster-members 127.0.0.1:5701 --http-port 8081"
-        })
+@Command(name = "mover", header = "Move blocks of a KV-cache between inference nodes, over an HTTP API.")
 final class MoverCommand extends ProgramCommand {
-
     private static final String LOOPBACK = "127.0.0.1";
     private static final int MAX_PORT = 65_535;
     private static final String REGISTRY = "mover";
@@ -66,52 +38,33 @@ final class MoverCommand extends ProgramCommand {
     private static final List<MoverRole> BOTH = List.of(MoverRole.DECODE, MoverRole.PREFILL);
     private static final Duration CLOSING = Duration.ofSeconds(20);
 
-    @Option(
-            names = "--name",
-            paramLabel = "NAME",
-            defaultValue = "a",
-            description = {"The movers' name after their role, as in prefill/a. Default: ${DEFAULT-VALUE}."})
+    @Option(names = "--name", paramLabel = "NAME", defaultValue = "a")
     private String name = "";
 
-    @Option(
-            names = "--http-host",
-            paramLabel = "HOST",
-            defaultValue = LOOPBACK,
-            description = "Where the HTTP servers listen. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--http-host", paramLabel = "HOST", defaultValue = LOOPBACK)
     private String httpHost = LOOPBACK;
 
-    @Option(
-            names = "--http-port",
-            paramLabel = "PORT",
-            defaultValue = "8080",
-            description = "The decode's HTTP port; the prefill's is the next one. 0 is any free ones. Default:"
-                    + " ${DEFAULT-VALUE}.")
+    @Option(names = "--http-port", paramLabel = "PORT", defaultValue = "8080")
     private int httpPort = MoverHttpOptions.DEFAULT_PORT;
 
     @Option(
             names = "--pool",
             paramLabel = "SIZE",
             defaultValue = "192MiB",
-            converter = ByteSizeConverter.class,
-            description = "Size of the pool '" + POOL + "' that each mover registers when it starts, such as 8GiB."
-                    + " Default: ${DEFAULT-VALUE}.")
+            converter = OptionTypes.ByteSizeConverter.class)
     private long poolBytes;
 
     @Option(
             names = "--memory",
             paramLabel = "SIZE",
             defaultValue = "4GiB",
-            converter = ByteSizeConverter.class,
-            description = "The most that all pools of a mover may take. Default: ${DEFAULT-VALUE}.")
+            converter = OptionTypes.ByteSizeConverter.class)
     private long memoryBytes;
 
-    @Option(names = "--no-metrics", description = "Keep no figures for /metrics.")
+    @Option(names = "--no-metrics")
     private boolean noMetrics;
 
-    @Option(
-            names = "--role",
-            paramLabel = "ROLE",
-            description = "Start this mover alone, prefill or decode, at --http-port. Default: both.")
+    @Option(names = "--role", paramLabel = "ROLE")
     private @Nullable MoverRole role;
 
     @Mixin
@@ -132,9 +85,9 @@ final class MoverCommand extends ProgramCommand {
 
     @Override
     public Integer call() throws IOException {
-        if (httpPort < 0 || httpPort >= MAX_PORT) {
-            throw CommandFailure.usage("--http-port: a port is 0, for any free ones, to " + (MAX_PORT - 1));
-        }
+        require(
+                httpPort >= 0 && httpPort < MAX_PORT,
+                "--http-port: a port is 0, for any free ones, to " + (MAX_PORT - 1));
         PoolLayout layout = layout(model.model());
         try (ReadyFile.Mark ready = server.mark()) {
             MoverHost host = host();
@@ -171,10 +124,10 @@ final class MoverCommand extends ProgramCommand {
 
     private PoolLayout layout(ModelPreset preset) {
         long blockBytes = PoolLayout.of(preset, 1).blockBytes();
-        if (poolBytes < blockBytes) {
-            throw CommandFailure.usage("--pool: one block of " + preset.name() + " takes " + ByteSize.format(blockBytes)
-                    + ", and " + ByteSize.format(poolBytes) + " were given");
-        }
+        require(
+                poolBytes >= blockBytes,
+                "--pool: one block of " + preset.name() + " takes " + ByteSize.format(blockBytes) + ", and "
+                        + ByteSize.format(poolBytes) + " were given");
         try {
             return PoolLayout.of(preset, (int) Math.min(Integer.MAX_VALUE, poolBytes / blockBytes));
         } catch (IllegalArgumentException e) {
@@ -215,9 +168,11 @@ final class MoverCommand extends ProgramCommand {
     }
 
     private static Future<JsonObject> fill(MoverClient mover, MoverRole role, PoolLayout layout) {
-        return mover.registerPool(layout.toJson().put("name", POOL))
+        int count = Math.min(layout.blocks(), MoverClient.MOST_COMPUTED);
+        JsonObject blocks = new JsonObject().put("pool", POOL).put("count", count);
+        return mover.ask(Operation.REGISTER_POOL, layout.toJson().put("name", POOL))
                 .compose(pool -> role == MoverRole.PREFILL
-                        ? mover.compute(POOL, Math.min(layout.blocks(), MoverClient.MOST_COMPUTED), 0)
+                        ? mover.ask(Operation.COMPUTE, blocks)
                         : Future.succeededFuture(pool));
     }
 

@@ -5,7 +5,7 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.sluice.directory.Directory;
 import io.sluice.directory.DirectoryOptions;
 import io.sluice.samples.cluster.ClusterMember;
-import io.sluice.samples.cluster.ClusterOptions;
+import io.sluice.samples.cluster.ClusterMember.ClusterOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxBuilder;
@@ -14,14 +14,8 @@ import io.vertx.micrometer.MicrometerMetricsFactory;
 import io.vertx.micrometer.MicrometerMetricsOptions;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What movers are deployed on: a Vert.x instance, alone or in a cluster, and the directory that goes with it.
- *
- * @param vertx where
- * @param directory of this process, or of the cluster
- */
+/** What movers are deployed on: a Vert.x instance, alone or in a cluster, and the directory that goes with it. */
 record MoverHost(Vertx vertx, Directory directory) {
-
     /**
      * Makes one.
      *

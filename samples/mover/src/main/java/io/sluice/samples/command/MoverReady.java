@@ -1,30 +1,17 @@
 package io.sluice.samples.command;
 
-import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.List;
 
-/**
- * What a process of movers tells others in a file, which is there, and whole, once they can be used.
- *
- * @param movers all of the process
- */
-record MoverReady(@JsonProperty("movers") List<Place> movers) {
-
+/** What a process of movers tells others in a file, which is there, and whole, once they can be used. */
+record MoverReady(List<Place> movers) {
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    /**
-     * Where a mover is.
-     *
-     * @param name in the directory
-     * @param url of its HTTP server
-     */
-    record Place(
-            @JsonProperty("name") String name,
-            @JsonProperty("url") String url) {}
+    /** Where a mover is. */
+    record Place(String name, String url) {}
 
     static MoverReady read(Path file) throws IOException {
         return JSON.readValue(file.toFile(), MoverReady.class);

@@ -16,7 +16,6 @@ import java.util.function.Supplier;
  * twice a second. Confined to the mover's context.
  */
 final class MoverEvents implements Moves.Listener {
-
     private static final long MOVES_MILLIS = 100;
     private static final long ENGINE_MILLIS = 500;
     private static final double NANOS_PER_SECOND = 1e9;

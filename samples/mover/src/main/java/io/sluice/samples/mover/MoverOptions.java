@@ -2,7 +2,7 @@ package io.sluice.samples.mover;
 
 import io.sluice.directory.Directory;
 import io.sluice.engine.EngineOptions;
-import io.sluice.samples.mover.move.MoveLimits;
+import io.sluice.samples.mover.move.Moves.MoveLimits;
 import io.sluice.samples.mover.peer.MoverRole;
 import java.util.Objects;
 import java.util.regex.Pattern;
@@ -28,7 +28,6 @@ public record MoverOptions(
         String metricsRegistry,
         long memoryBytes,
         MoveLimits limits) {
-
     /** How much memory its pools may take, unless told otherwise. */
     public static final long DEFAULT_MEMORY_BYTES = 4L << 30;
 

@@ -15,7 +15,6 @@ import org.slf4j.LoggerFactory;
 
 /** A mover's entry in the directory, with the regions of its pools. Confined to the mover's context. */
 final class MoverPresence {
-
     private static final Logger LOG = LoggerFactory.getLogger(MoverPresence.class);
 
     private static final long RETRY_MILLIS = 1000;

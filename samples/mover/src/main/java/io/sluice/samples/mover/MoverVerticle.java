@@ -17,7 +17,6 @@ import org.jspecify.annotations.Nullable;
  * {@link MoverClient}. It is ready when its engine listens and the directory knows it.
  */
 public final class MoverVerticle extends VerticleBase {
-
     /** A peer's figures of its own for so many of them. */
     private static final int METERED_PEERS = 64;
 

@@ -41,16 +41,16 @@ class ClusterMemberTest {
         int first = FreePort.any();
         int second = FreePort.any();
         List<String> all = List.of(HERE + ":" + first, HERE + ":" + second);
-        join(ClusterOptions.ofMembers("by-address", HERE, first, 0, all));
-        join(ClusterOptions.ofMembers("by-address", HERE, second, 0, all));
+        join(ClusterMember.ClusterOptions.ofMembers("by-address", HERE, first, 0, all));
+        join(ClusterMember.ClusterOptions.ofMembers("by-address", HERE, second, 0, all));
         awaitMembers(2);
     }
 
     @Test
     void findEachOtherByTheNameOfAService() throws IOException {
         int first = FreePort.any();
-        join(ClusterOptions.ofService("by-service", HERE, first, 0, "localhost", first));
-        join(ClusterOptions.ofService("by-service", HERE, FreePort.any(), 0, "localhost", first));
+        join(ClusterMember.ClusterOptions.ofService("by-service", HERE, first, 0, "localhost", first));
+        join(ClusterMember.ClusterOptions.ofService("by-service", HERE, FreePort.any(), 0, "localhost", first));
         awaitMembers(2);
     }
 
@@ -58,7 +58,7 @@ class ClusterMemberTest {
     void listenNowhereElse() throws IOException {
         int cluster = FreePort.any();
         int eventBus = FreePort.any();
-        join(ClusterOptions.ofMembers("bound", HERE, cluster, eventBus, List.of()));
+        join(ClusterMember.ClusterOptions.ofMembers("bound", HERE, cluster, eventBus, List.of()));
         for (int port : List.of(cluster, eventBus)) {
             try (Socket socket = new Socket()) {
                 socket.connect(new InetSocketAddress(HERE, port), (int) BOUND.toMillis());
@@ -75,12 +75,12 @@ class ClusterMemberTest {
     @ParameterizedTest
     @ValueSource(ints = {-1, 0, 65_536})
     void aPortIsOne(int port) {
-        assertThatThrownBy(() -> ClusterOptions.ofMembers("ports", HERE, port, 0, List.of()))
+        assertThatThrownBy(() -> ClusterMember.ClusterOptions.ofMembers("ports", HERE, port, 0, List.of()))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining(Integer.toString(port));
     }
 
-    private void join(ClusterOptions options) {
+    private void join(ClusterMember.ClusterOptions options) {
         members.add(get(ClusterMember.join(options, new VertxOptions(), Vertx.builder())));
     }
 

@@ -51,7 +51,7 @@ class ClusterTallyTest {
         assertThat(json.path("seconds").asDouble()).isEqualTo(12);
         assertThat(json.has("complaints")).isFalse();
 
-        assertThat(ClusterSummaryTable.render(summary))
+        assertThat(ClusterSummary.ClusterSummaryTable.render(summary))
                 .contains("from prefill/0", "1 peer-lost", "corrupted pages      0", "7.000 s");
     }
 
@@ -80,7 +80,7 @@ class ClusterTallyTest {
         ClusterSummary summary = tally.summary("m", false);
         assertThat(summary.complaints()).hasSize(3);
         assertThat(summary.secondsWithoutKilledPeer()).isNull();
-        assertThat(ClusterSummaryTable.render(summary)).contains("it did not come back");
+        assertThat(ClusterSummary.ClusterSummaryTable.render(summary)).contains("it did not come back");
     }
 
     @Test

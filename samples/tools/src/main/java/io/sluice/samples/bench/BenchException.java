@@ -2,7 +2,6 @@ package io.sluice.samples.bench;
 
 /** A measurement cannot be made or did not end; the message is for the user. */
 public final class BenchException extends RuntimeException {
-
     private static final long serialVersionUID = 1L;
 
     private final boolean usage;

@@ -32,7 +32,6 @@ public record BenchPlan(
         Duration warmup,
         boolean verify,
         boolean memcpy) {
-
     /** Copies the sizes. */
     public BenchPlan {
         sizes = List.copyOf(sizes);

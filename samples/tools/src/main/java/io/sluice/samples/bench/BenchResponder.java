@@ -9,11 +9,10 @@ import org.slf4j.LoggerFactory;
 
 /** The serving side of a measurement: takes a connection's notifications, and answers those that ask for a report. */
 public final class BenchResponder implements ReportClient.NotificationSink {
-
     private static final Logger LOG = LoggerFactory.getLogger(BenchResponder.class);
 
     private final Connection connection;
-    private final PayloadSum sum = new PayloadSum();
+    private final Notifications.PayloadSum sum = new Notifications.PayloadSum();
     private boolean summing;
 
     private BenchResponder(Connection connection) {
@@ -27,9 +26,9 @@ public final class BenchResponder implements ReportClient.NotificationSink {
 
     @Override
     public void notification(byte[] payload) {
-        if (ServerReport.isRequest(payload)) {
+        if (ReportClient.ServerReport.isRequest(payload)) {
             report();
-        } else if (ServerReport.isBegin(payload)) {
+        } else if (ReportClient.ServerReport.isBegin(payload)) {
             sum.reset();
             summing = true;
         } else if (summing) {
@@ -38,7 +37,8 @@ public final class BenchResponder implements ReportClient.NotificationSink {
     }
 
     private void report() {
-        ServerReport report = new ServerReport(Usage.ProcessFigures.cpuNanos(), sum.count(), sum.value());
+        ReportClient.ServerReport report =
+                new ReportClient.ServerReport(Usage.processCpuNanos(), sum.count(), sum.value());
         try {
             connection.notify(report.toBytes(), TransferOptions.defaults(), (transfer, error) -> told(error));
         } catch (SluiceException e) {

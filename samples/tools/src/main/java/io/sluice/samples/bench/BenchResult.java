@@ -3,7 +3,9 @@ package io.sluice.samples.bench;
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
+import io.sluice.samples.report.ByteSize;
 import io.sluice.samples.report.JsonText;
+import java.util.Locale;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
@@ -57,22 +59,22 @@ import org.jspecify.annotations.Nullable;
     "transfers_per_second"
 })
 public record BenchResult(
-        @JsonProperty("transport") String transport,
-        @JsonProperty("op") String op,
-        @JsonProperty("api") String api,
-        @JsonProperty("size") long size,
-        @JsonProperty("inflight") int inflight,
-        @JsonProperty("iov") int iov,
-        @JsonProperty("connections") int connections,
-        @JsonProperty("buffers") String buffers,
-        @JsonProperty("regions") String regions,
-        @JsonProperty("seconds") double seconds,
-        @JsonProperty("transfers") long transfers,
-        @JsonProperty("elements") long elements,
-        @JsonProperty("bytes") long bytes,
+        String transport,
+        String op,
+        String api,
+        long size,
+        int inflight,
+        int iov,
+        int connections,
+        String buffers,
+        String regions,
+        double seconds,
+        long transfers,
+        long elements,
+        long bytes,
         @JsonProperty("latency_us") LatencyMicros latencyMicros,
-        @JsonProperty("errors") long errors,
-        @JsonProperty("verified") @Nullable Boolean verified,
+        long errors,
+        @Nullable Boolean verified,
         @JsonProperty("max_inflight_ops_seen") long maxInflightOps,
         @JsonProperty("max_inflight_bytes_seen") long maxInflightBytes,
         @JsonProperty("client_cpu_seconds") double clientCpuSeconds,
@@ -85,7 +87,6 @@ public record BenchResult(
 
         @JsonIgnore long differing,
         @JsonIgnore @Nullable Throwable firstError) {
-
     /** Bytes moved in each second, in units of 10<sup>9</sup> bytes; 0 if no time passed. */
     @JsonProperty("gigabytes_per_second")
     public double gigabytesPerSecond() {
@@ -118,13 +119,7 @@ public record BenchResult(
      * @param p999 999 of 1,000 are at most this
      * @param max the longest
      */
-    public record LatencyMicros(
-            @JsonProperty("p50") double p50,
-            @JsonProperty("p90") double p90,
-            @JsonProperty("p99") double p99,
-            @JsonProperty("p999") double p999,
-            @JsonProperty("max") double max) {
-
+    public record LatencyMicros(double p50, double p90, double p99, double p999, double max) {
         private static final double NANOS = 1e3;
 
         static LatencyMicros of(Histogram nanos) {
@@ -134,6 +129,78 @@ public record BenchResult(
                     nanos.getValueAtPercentile(99) / NANOS,
                     nanos.getValueAtPercentile(99.9) / NANOS,
                     nanos.getMaxValue() / NANOS);
+        }
+    }
+
+    /** Figures as a table for people, a line for each size. */
+    public static final class BenchTable {
+        private BenchTable() {}
+
+        /** What all lines have in common, and what their columns are. */
+        public static String head(BenchResult result) {
+            return String.format(
+                    Locale.ROOT,
+                    "%s over %s, %s API, %d in flight, %d %s, %s buffers in %s memory%s%n%9s %9s %12s %10s %10s %10s %10s %8s %8s %8s %8s"
+                            + "%n",
+                    result.op(),
+                    result.transport(),
+                    result.api(),
+                    result.inflight(),
+                    result.connections(),
+                    result.connections() == 1 ? "connection" : "connections",
+                    result.buffers(),
+                    result.regions(),
+                    result.iov() > 1 ? ", " + result.iov() + " elements a transfer" : "",
+                    "size",
+                    "GB/s",
+                    "transfers/s",
+                    "p50 us",
+                    "p99 us",
+                    "p99.9 us",
+                    "max us",
+                    "client %",
+                    "server %",
+                    "heap B",
+                    "verified");
+        }
+
+        /** The line of a size; the processor times are in percent of one processor, heap is what a transfer allocates. */
+        public static String line(BenchResult result) {
+            BenchResult.LatencyMicros latency = result.latencyMicros();
+            Double server = result.serverCpuSeconds();
+            return String.format(
+                    Locale.ROOT,
+                    "%9s %9.3f %,12.0f %10.2f %10.2f %10.2f %10.2f %8.0f %8s %8.1f %8s%s%s%n",
+                    ByteSize.format(result.size()),
+                    result.gigabytesPerSecond(),
+                    result.transfersPerSecond(),
+                    latency.p50(),
+                    latency.p99(),
+                    latency.p999(),
+                    latency.max(),
+                    percent(result.clientCpuSeconds(), result),
+                    server == null ? "-" : String.format(Locale.ROOT, "%.0f", percent(server, result)),
+                    result.allocatedBytesPerTransfer(),
+                    verified(result),
+                    copied(result),
+                    result.errors() == 0 ? "" : "  " + result.errors() + " failed");
+        }
+
+        private static String copied(BenchResult result) {
+            Double copied = result.memcpyGigabytesPerSecond();
+            return copied == null ? "" : String.format(Locale.ROOT, "  memcpy %.3f GB/s", copied);
+        }
+
+        private static double percent(double cpuSeconds, BenchResult result) {
+            return result.seconds() > 0 ? 100 * cpuSeconds / result.seconds() : 0;
+        }
+
+        private static String verified(BenchResult result) {
+            Boolean verified = result.verified();
+            if (verified == null) {
+                return "-";
+            }
+            return verified ? "yes" : "NO";
         }
     }
 }

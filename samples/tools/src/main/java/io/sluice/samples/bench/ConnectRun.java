@@ -11,7 +11,6 @@ import org.HdrHistogram.Histogram;
  * transfer could be started; the rate counts the closing, too.
  */
 final class ConnectRun {
-
     private static final long LONGEST_NANOS = 3_600_000_000_000L;
     private static final int DIGITS = 3;
     private static final Duration WARMUP_TURN = Duration.ofMillis(100);

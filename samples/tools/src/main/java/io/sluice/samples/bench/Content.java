@@ -1,10 +1,17 @@
 package io.sluice.samples.bench;
 
+import io.sluice.engine.Connection;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.TransferEngine;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
 import java.util.List;
 
 /** What the transfers move, and whether it has arrived. */
 interface Content extends AutoCloseable {
-
     /** Makes the next round's bytes differ from those of the last, where each transfer does not do so itself. */
     default void renew() {}
 
@@ -18,4 +25,276 @@ interface Content extends AutoCloseable {
 
     @Override
     default void close() {}
+
+    /** A set of values, told from others by a sum of what each is mixed to, in any order. */
+    final class FetchedValues {
+        private long sum;
+
+        void add(long value) {
+            sum += Pattern.mix(value);
+        }
+
+        /** What so many additions of 1 must find, one after the other. */
+        void addSuccessive(long first, long count) {
+            for (long i = 0; i < count; i++) {
+                add(first + i);
+            }
+        }
+
+        boolean isSameAs(FetchedValues other) {
+            return sum == other.sum;
+        }
+
+        /** Takes over what another one holds. */
+        void set(FetchedValues other) {
+            sum = other.sum;
+        }
+    }
+
+    /** Counts the ranges whose bytes are not those that they should be. */
+    final class RangeCheck {
+        private final Layout layout;
+        private final MemorySegment expected;
+        private int lastDiffering = -1;
+        private long differing;
+
+        /** Against the sources of one connection. */
+        RangeCheck(Layout layout, MemorySegment expected) {
+            this.layout = layout;
+            this.expected = expected;
+        }
+
+        /**
+         * Compares a part of the targets.
+         *
+         * @param actual the bytes
+         * @param from where the first of them lies, among the targets
+         */
+        void compare(MemorySegment actual, long from) {
+            long end = from + actual.byteSize();
+            long count;
+            for (long at = from; at < end; at += count) {
+                int target = (int) (at / layout.size());
+                long within = at % layout.size();
+                count = Math.min(layout.size() - within, end - at);
+                long source = layout.sourceOffset(target) + within;
+                long mismatch =
+                        MemorySegment.mismatch(actual, at - from, at - from + count, expected, source, source + count);
+                if (mismatch >= 0 && target != lastDiffering) {
+                    lastDiffering = target;
+                    differing++;
+                }
+            }
+        }
+
+        long differing() {
+            return differing;
+        }
+    }
+
+    /**
+     * What additions make of words on the serving side, which begin at different values and are read back over another
+     * connection: each has grown by the number of additions to it. What atomic operations fetched is each value that the word
+     * went through, once.
+     */
+    final class AddedContent implements Content {
+        private final List<Driver> drivers;
+        private final boolean fetching;
+        private final SideChannel side;
+        private final int words;
+        private final MemoryRegion found;
+        private final long[] expected;
+        private final Content.FetchedValues[] passed;
+
+        AddedContent(TransferEngine engine, Layout layout, List<Driver> drivers, boolean fetching, SideChannel side) {
+            this.drivers = drivers;
+            this.fetching = fetching;
+            this.side = side;
+            this.words = layout.targets();
+            this.expected = new long[Math.multiplyExact(words, drivers.size())];
+            this.passed = new Content.FetchedValues[drivers.size()];
+            this.found = engine.allocate((long) Long.BYTES * expected.length, RegionOptions.local());
+            Pattern.fill(found.segment(), expected.length);
+            side.write(found, side.remote());
+            for (int i = 0; i < expected.length; i++) {
+                expected[i] = found(i);
+            }
+            for (int i = 0; i < passed.length; i++) {
+                passed[i] = new Content.FetchedValues();
+            }
+        }
+
+        private long found(int index) {
+            return found.segment().getAtIndex(ValueLayout.JAVA_LONG, index);
+        }
+
+        @Override
+        public long differing(List<Long> submitted) {
+            side.read(found, side.remote(), 0, found.length());
+            long differing = 0;
+            for (int connection = 0; connection < submitted.size(); connection++) {
+                differing += differing(connection, submitted.get(connection));
+            }
+            return differing;
+        }
+
+        /** Words that are not what they should be, and one more if what was fetched is not. */
+        private long differing(int connection, long additions) {
+            long differing = 0;
+            Content.FetchedValues should = passed[connection];
+            for (int word = 0; word < words; word++) {
+                int index = connection * words + word;
+                // They take the words in turn.
+                long count = additions / words + (word < additions % words ? 1 : 0);
+                should.addSuccessive(expected[index], count);
+                expected[index] += count;
+                if (found(index) != expected[index]) {
+                    differing++;
+                    expected[index] = found(index);
+                }
+            }
+            Content.FetchedValues fetched = drivers.get(connection).fetched();
+            if (fetching && !fetched.isSameAs(should)) {
+                differing++;
+                should.set(fetched);
+            }
+            return differing;
+        }
+
+        @Override
+        public void close() {
+            found.close();
+        }
+    }
+
+    /** What notifications move, which the serving process tells by a checksum over payloads and their order. */
+    final class NotifiedContent implements Content {
+        private final List<Notifications> sent;
+        private final List<ReportClient> reports = new ArrayList<>();
+
+        NotifiedContent(List<Notifications> sent, List<Connection> connections) {
+            this.sent = sent;
+            for (Connection connection : connections) {
+                ReportClient client = ReportClient.on(connection);
+                client.beginChecksum();
+                reports.add(client);
+            }
+        }
+
+        @Override
+        public long differing(List<Long> submitted) {
+            long differing = 0;
+            for (int i = 0; i < sent.size(); i++) {
+                ReportClient.ServerReport report = reports.get(i).ask();
+                if (report == null) {
+                    throw BenchException.failed(
+                            "the serving process does not tell what it got: start it with this version of 'sluice serve'");
+                }
+                Notifications.PayloadSum sum = sent.get(i).sum();
+                if (report.notifications() != sum.count()) {
+                    differing += Math.abs(report.notifications() - sum.count());
+                } else if (report.checksum() != sum.value()) {
+                    differing++;
+                }
+            }
+            return differing;
+        }
+    }
+
+    /** What reads move: sources on the serving side, written there over another connection; targets here. */
+    final class ReadContent implements Content {
+        private final Layout layout;
+        private final int iov;
+        private final MemoryRegion local;
+        private final MemoryRegion reference;
+
+        ReadContent(
+                TransferEngine engine, Layout layout, int iov, MemoryRegion local, int connections, SideChannel side) {
+            this.layout = layout;
+            this.iov = iov;
+            this.local = local;
+            this.reference = engine.allocate(
+                    Math.multiplyExact(layout.sourceBytes(), (long) connections), RegionOptions.local());
+            Pattern.fill(reference.segment(), layout.size());
+            side.write(reference, side.remote());
+        }
+
+        @Override
+        public void renew() {
+            // What was sent is never all zeros.
+            local.segment().fill((byte) 0);
+        }
+
+        @Override
+        public long differing(List<Long> submitted) {
+            long differing = 0;
+            for (int i = 0; i < submitted.size(); i++) {
+                MemorySegment sources = reference.segment().asSlice(i * layout.sourceBytes(), layout.sourceBytes());
+                Content.RangeCheck check = new Content.RangeCheck(layout, sources);
+                long bytes = layout.targetBytes(submitted.get(i), iov);
+                check.compare(local.segment().asSlice(i * layout.targetBytes(), bytes), 0);
+                differing += check.differing();
+            }
+            return differing;
+        }
+
+        @Override
+        public void close() {
+            reference.close();
+        }
+    }
+
+    /** What writes move: sources here, targets on the serving side, which are read back over another connection. */
+    final class WrittenContent implements Content {
+        private static final long CHUNK_BYTES = 4L << 20;
+
+        private final Layout layout;
+        private final int iov;
+        private final MemoryRegion local;
+        private final SideChannel side;
+        private final MemoryRegion copy;
+        private long rounds;
+
+        WrittenContent(TransferEngine engine, Layout layout, int iov, MemoryRegion local, SideChannel side) {
+            this.layout = layout;
+            this.iov = iov;
+            this.local = local;
+            this.side = side;
+            this.copy = engine.allocate(CHUNK_BYTES, RegionOptions.local());
+            renew();
+        }
+
+        @Override
+        public void renew() {
+            rounds++;
+            Pattern.fill(local.segment(), rounds << 32);
+        }
+
+        @Override
+        public long differing(List<Long> submitted) {
+            long differing = 0;
+            for (int i = 0; i < submitted.size(); i++) {
+                MemorySegment sources = local.segment().asSlice(i * layout.sourceBytes(), layout.sourceBytes());
+                Content.RangeCheck check = new Content.RangeCheck(layout, sources);
+                compare(check, i * layout.targetBytes(), layout.targetBytes(submitted.get(i), iov));
+                differing += check.differing();
+            }
+            return differing;
+        }
+
+        private void compare(Content.RangeCheck check, long base, long bytes) {
+            RemoteRegion remote = side.remote();
+            long count;
+            for (long at = 0; at < bytes; at += count) {
+                count = Math.min(CHUNK_BYTES, bytes - at);
+                side.read(copy, remote, base + at, count);
+                check.compare(copy.segment().asSlice(0, count), at);
+            }
+        }
+
+        @Override
+        public void close() {
+            copy.close();
+        }
+    }
 }

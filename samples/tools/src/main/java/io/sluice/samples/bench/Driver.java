@@ -21,7 +21,6 @@ import org.jspecify.annotations.Nullable;
  * interfaces can be compared.
  */
 final class Driver {
-
     /** Stands for what the results of elements have told. */
     static final Throwable ELEMENT_FAILED = new IllegalStateException("an element failed");
 
@@ -38,7 +37,7 @@ final class Driver {
     private final int differentTransfers;
     private final boolean inTurn;
     private final Slot[] slots;
-    private final FetchedValues fetched = new FetchedValues();
+    private final Content.FetchedValues fetched = new Content.FetchedValues();
     private final Histogram latencies = new Histogram(LONGEST_NANOS, DIGITS);
 
     /** Slots whose transfers have ended in the calls that have started them. */
@@ -417,7 +416,7 @@ final class Driver {
     }
 
     /** What atomic operations have found, if each takes the next word. */
-    FetchedValues fetched() {
+    Content.FetchedValues fetched() {
         return fetched;
     }
 

@@ -13,7 +13,6 @@ import org.jspecify.annotations.Nullable;
 
 /** The side that starts transfers: an engine, and what an interface needs besides. */
 public final class Initiator implements AutoCloseable {
-
     private final TransferEngine engine;
     private final @Nullable Vertx vertx;
     private final @Nullable TransferClient client;
@@ -72,7 +71,6 @@ public final class Initiator implements AutoCloseable {
      * @param vertx the same for Vert.x, where transfers are started by that
      */
     record ClientConnection(Connection connection, @Nullable TransferConnection vertx) {
-
         static ClientConnection of(TransferConnection vertx) {
             return new ClientConnection(vertx.connection(), vertx);
         }

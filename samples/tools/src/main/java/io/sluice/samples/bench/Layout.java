@@ -15,7 +15,6 @@ package io.sluice.samples.bench;
  * @param remote ranges on the serving side
  */
 record Layout(long size, int sources, int targets, long roundTransfers, int local, int remote) {
-
     /** What a round of small elements moves. */
     private static final long ROUND_BYTES = 64L << 20;
 

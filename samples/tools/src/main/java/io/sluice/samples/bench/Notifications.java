@@ -4,11 +4,11 @@ import io.sluice.engine.TransferOptions;
 import io.sluice.reactor.ReactiveConnection;
 import io.vertx.core.buffer.Buffer;
 import java.lang.foreign.MemorySegment;
+import java.util.zip.CRC32C;
 import reactor.core.publisher.Mono;
 
 /** Starts a connection's notifications. With verification each has other bytes, and all go into one checksum. */
 final class Notifications implements Submission {
-
     private final Initiator.ClientConnection face;
     private final ReactiveConnection reactive;
     private final Api api;
@@ -48,6 +48,33 @@ final class Notifications implements Submission {
                 mono.subscribe(slot);
             }
             case VERTX -> face.requireVertx().notify(Buffer.buffer(payload)).onComplete(slot);
+        }
+    }
+
+    /** A checksum over payloads and their order. */
+    static final class PayloadSum {
+        private final CRC32C crc = new CRC32C();
+        private long count;
+        private long value;
+
+        void add(byte[] payload) {
+            crc.reset();
+            crc.update(payload, 0, payload.length);
+            count++;
+            value = value * 31 + crc.getValue();
+        }
+
+        void reset() {
+            count = 0;
+            value = 0;
+        }
+
+        long count() {
+            return count;
+        }
+
+        long value() {
+            return value;
         }
     }
 }

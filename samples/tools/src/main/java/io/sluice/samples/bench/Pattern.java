@@ -5,7 +5,6 @@ import java.lang.foreign.ValueLayout;
 
 /** Bytes that are told from others: each eight are different, and different with another seed. */
 final class Pattern {
-
     private Pattern() {}
 
     static void fill(MemorySegment memory, long seed) {

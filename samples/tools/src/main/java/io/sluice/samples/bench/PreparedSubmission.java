@@ -13,7 +13,6 @@ import org.jspecify.annotations.Nullable;
  * once more only while all those like it are running.
  */
 final class PreparedSubmission implements Submission {
-
     private final Preparation preparation;
     private final @Nullable Retargeting retargeting;
     private final @Nullable Prepared[] idle;
@@ -80,7 +79,6 @@ final class PreparedSubmission implements Submission {
 
     /** One of them, and the callback of all its runs. */
     final class Prepared implements VectoredTransferCallback, FetchCallback {
-
         private final int kind;
         private @Nullable PreparedTransfer transfer;
         private @Nullable Slot slot;

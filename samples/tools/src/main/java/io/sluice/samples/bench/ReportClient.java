@@ -4,14 +4,16 @@ import io.sluice.engine.Connection;
 import io.sluice.engine.NotificationListener;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferOptions;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /** Asks the serving process for reports, over one connection. Not for pollers. */
 final class ReportClient {
-
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private final Connection connection;
@@ -71,5 +73,47 @@ final class ReportClient {
     interface NotificationSink extends NotificationListener {
         @Override
         default void ended(@Nullable SluiceException error) {}
+    }
+
+    /** A report of the serving process, a notification that another one asks for. */
+    record ServerReport(long cpuNanos, long notifications, long checksum) {
+        private static final long MAGIC = 0x736C_7569_6365_2D31L;
+        private static final byte[] REQUEST = "sluice bench: report".getBytes(StandardCharsets.US_ASCII);
+        private static final byte[] BEGIN = "sluice bench: begin a checksum".getBytes(StandardCharsets.US_ASCII);
+
+        /** The payload that asks for a report. */
+        static byte[] request() {
+            return REQUEST.clone();
+        }
+
+        static boolean isRequest(byte[] payload) {
+            return Arrays.equals(payload, REQUEST);
+        }
+
+        /** The payload that begins a checksum of all that comes on the connection after it. */
+        static byte[] begin() {
+            return BEGIN.clone();
+        }
+
+        static boolean isBegin(byte[] payload) {
+            return Arrays.equals(payload, BEGIN);
+        }
+
+        byte[] toBytes() {
+            return ByteBuffer.allocate(4 * Long.BYTES)
+                    .putLong(MAGIC)
+                    .putLong(cpuNanos)
+                    .putLong(notifications)
+                    .putLong(checksum)
+                    .array();
+        }
+
+        /** The report that a payload is; {@code null} if it is none. */
+        static @Nullable ServerReport fromBytes(byte[] payload) {
+            ByteBuffer bytes = ByteBuffer.wrap(payload);
+            return payload.length == 4 * Long.BYTES && bytes.getLong() == MAGIC
+                    ? new ServerReport(bytes.getLong(), bytes.getLong(), bytes.getLong())
+                    : null;
+        }
     }
 }

@@ -18,7 +18,6 @@ import org.jspecify.annotations.Nullable;
  * begins a round on a thread of its own, which it keeps if the transport carries transfers out on the caller's.
  */
 final class Rounds implements AutoCloseable {
-
     private static final Duration LOOK = Duration.ofMillis(100);
     private static final Duration GRACE = Duration.ofSeconds(120);
 

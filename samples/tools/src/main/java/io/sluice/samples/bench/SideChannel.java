@@ -14,7 +14,6 @@ import org.jspecify.annotations.Nullable;
 
 /** A further connection, which is not measured: moves bytes there and back, and asks for reports. */
 final class SideChannel implements AutoCloseable {
-
     private final Connection connection;
     private final RemoteRegion remote;
     private final ReportClient reports;
@@ -44,8 +43,7 @@ final class SideChannel implements AutoCloseable {
     }
 
     /** The serving process's report; {@code null} if it gives none. */
-    @Nullable
-    ServerReport report() {
+    ReportClient.@Nullable ServerReport report() {
         return reports.ask();
     }
 

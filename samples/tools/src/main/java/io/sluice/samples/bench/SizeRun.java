@@ -19,7 +19,6 @@ import org.jspecify.annotations.Nullable;
 
 /** The measurement of one size, on connections of its own, so that their high-water marks are its own, too. */
 final class SizeRun implements AutoCloseable {
-
     /** Large enough that no transport takes another way for it than for what is larger. */
     private static final long WARMUP_BYTES = 128 << 10;
 
@@ -110,7 +109,7 @@ final class SizeRun implements AutoCloseable {
     }
 
     private PlainCopies copies(BooleanSupplier interrupted) {
-        MemorySegment theirs = MappedPeerMemory.of(engine, side);
+        MemorySegment theirs = PlainCopies.MappedPeerMemory.of(engine, side);
         return new PlainCopies(layout, local.segment(), theirs, plan.operation().isRead(), interrupted);
     }
 
@@ -137,11 +136,11 @@ final class SizeRun implements AutoCloseable {
 
     private @Nullable Content content(List<Driver> drivers) {
         return switch (plan.operation()) {
-            case WRITE, WRITEV -> new WrittenContent(engine, layout, plan.iov(), local, side);
-            case READ, READV -> new ReadContent(engine, layout, plan.iov(), local, plan.connections(), side);
+            case WRITE, WRITEV -> new Content.WrittenContent(engine, layout, plan.iov(), local, side);
+            case READ, READV -> new Content.ReadContent(engine, layout, plan.iov(), local, plan.connections(), side);
             case FETCH_ADD, SIGNAL ->
-                new AddedContent(engine, layout, drivers, plan.operation() == BenchOperation.FETCH_ADD, side);
-            case NOTIFY -> plan.verify() ? new NotifiedContent(notifications, connections) : null;
+                new Content.AddedContent(engine, layout, drivers, plan.operation() == BenchOperation.FETCH_ADD, side);
+            case NOTIFY -> plan.verify() ? new Content.NotifiedContent(notifications, connections) : null;
             case CONNECT -> throw new IllegalArgumentException("a connection has no content");
         };
     }

@@ -17,7 +17,6 @@ import reactor.core.CoreSubscriber;
  * end before the call that starts it has returned, or on another thread.
  */
 final class Slot implements VectoredTransferCallback, FetchCallback, CoreSubscriber<Object>, Completable<Object> {
-
     private final Driver driver;
     private final int index;
     private boolean timed;

@@ -1,6 +1,5 @@
 package io.sluice.samples.bench;
 
-import io.sluice.engine.Connection;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.PreparedTransfer;
 import io.sluice.engine.RemoteRegion;
@@ -16,40 +15,15 @@ import java.util.List;
 import java.util.stream.IntStream;
 import reactor.core.publisher.Mono;
 
-/** Makes what starts a connection's transfers. */
-final class Submissions {
-
+/** Makes what starts a connection's transfers, between its ranges in a local and in a remote region. */
+record Submissions(
+        Initiator.ClientConnection face,
+        MemoryRegion local,
+        long localBase,
+        RemoteRegion remote,
+        long remoteBase,
+        Layout layout) {
     private static final TransferOptions OPTIONS = TransferOptions.defaults();
-
-    private final Initiator.ClientConnection face;
-    private final Connection connection;
-    private final MemoryRegion local;
-    private final long localBase;
-    private final RemoteRegion remote;
-    private final long remoteBase;
-    private final Layout layout;
-
-    /**
-     * Between these.
-     *
-     * @param localBase where the connection's ranges begin in the local region
-     * @param remoteBase where they begin in the remote region
-     */
-    Submissions(
-            Initiator.ClientConnection face,
-            MemoryRegion local,
-            long localBase,
-            RemoteRegion remote,
-            long remoteBase,
-            Layout layout) {
-        this.face = face;
-        this.connection = face.connection();
-        this.local = local;
-        this.localBase = localBase;
-        this.remote = remote;
-        this.remoteBase = remoteBase;
-        this.layout = layout;
-    }
 
     /**
      * For what moves bytes, or changes a word.
@@ -65,123 +39,91 @@ final class Submissions {
     }
 
     private Submission engine(BenchOperation operation, int iov, int slots) {
-        TransferOperations<PreparedTransfer> prepared = connection.prepared();
+        TransferOperations<PreparedTransfer> prepared = face.connection().prepared();
         long size = layout.size();
-        int transfers = layout.transfers(iov);
-        return switch (operation) {
+        PreparedSubmission.Preparation preparation = switch (operation) {
             case WRITE ->
-                single(
-                        slots,
-                        transfers,
-                        (transfer, callback) -> prepared.write(
-                                local, localOffset(transfer), remote, remoteOffset(transfer), size, OPTIONS, callback));
+                (which, callback) ->
+                        prepared.write(local, localOffset(which), remote, remoteOffset(which), size, OPTIONS, callback);
             case READ ->
-                single(
-                        slots,
-                        transfers,
-                        (transfer, callback) -> prepared.read(
-                                local, localOffset(transfer), remote, remoteOffset(transfer), size, OPTIONS, callback));
-            case WRITEV ->
-                PreparedSubmission.each(
-                        slots,
-                        transfers,
-                        (transfer, callback) -> prepared.writeVectored(elements(transfer, iov), OPTIONS, callback));
-            case READV ->
-                PreparedSubmission.each(
-                        slots,
-                        transfers,
-                        (transfer, callback) -> prepared.readVectored(elements(transfer, iov), OPTIONS, callback));
-            case FETCH_ADD ->
-                PreparedSubmission.each(
-                        slots,
-                        transfers,
-                        (transfer, callback) ->
-                                prepared.fetchAdd(remote, remoteOffset(transfer), 1, OPTIONS, callback));
-            case SIGNAL ->
-                PreparedSubmission.each(
-                        slots, transfers, (transfer, callback) -> prepared.signal(update(transfer), OPTIONS, callback));
-            case NOTIFY, CONNECT -> throw new IllegalArgumentException(operation + " has no ranges");
+                (which, callback) ->
+                        prepared.read(local, localOffset(which), remote, remoteOffset(which), size, OPTIONS, callback);
+            case WRITEV -> (which, callback) -> prepared.writeVectored(elements(which, iov), OPTIONS, callback);
+            case READV -> (which, callback) -> prepared.readVectored(elements(which, iov), OPTIONS, callback);
+            case FETCH_ADD -> (which, callback) -> prepared.fetchAdd(remote, remoteOffset(which), 1, OPTIONS, callback);
+            case SIGNAL -> (which, callback) -> prepared.signal(update(which), OPTIONS, callback);
+            case NOTIFY, CONNECT -> throw hasNoRanges(operation);
         };
-    }
-
-    /** There may be far more different ones, with verification, than need to be prepared. */
-    private Submission single(int slots, int transfers, PreparedSubmission.Preparation preparation) {
-        return transfers <= slots
-                ? PreparedSubmission.each(slots, transfers, preparation)
-                : PreparedSubmission.any(
+        int transfers = layout.transfers(iov);
+        boolean isSingle = operation == BenchOperation.WRITE || operation == BenchOperation.READ;
+        // There may be far more different ones, with verification, than need to be prepared.
+        return isSingle && transfers > slots
+                ? PreparedSubmission.any(
                         slots,
                         preparation,
-                        (transfer, which) -> transfer.retarget(localOffset(which), remoteOffset(which), layout.size()));
+                        (transfer, which) -> transfer.retarget(localOffset(which), remoteOffset(which), size))
+                : PreparedSubmission.each(slots, transfers, preparation);
+    }
+
+    private static IllegalArgumentException hasNoRanges(BenchOperation operation) {
+        return new IllegalArgumentException(operation + " has no ranges");
     }
 
     private Submission reactor(BenchOperation operation, int iov) {
-        ReactiveConnection reactive = ReactiveConnection.from(connection);
+        ReactiveConnection reactive = ReactiveConnection.from(face.connection());
         long size = layout.size();
+        List<List<TransferElement>> lists = lists(operation, iov);
+        List<SignalUpdate> updates = updates(operation);
         return switch (operation) {
             case WRITE ->
-                (slot, transfer) -> reactive.write(local, localOffset(transfer), remote, remoteOffset(transfer), size)
+                (slot, which) -> reactive.write(local, localOffset(which), remote, remoteOffset(which), size)
                         .subscribe(slot);
             case READ ->
-                (slot, transfer) -> reactive.read(local, localOffset(transfer), remote, remoteOffset(transfer), size)
+                (slot, which) -> reactive.read(local, localOffset(which), remote, remoteOffset(which), size)
                         .subscribe(slot);
-            case WRITEV -> {
-                List<List<TransferElement>> lists = lists(iov);
-                yield (slot, transfer) ->
-                        reactive.writeVectored(lists.get(transfer)).subscribe(slot);
-            }
-            case READV -> {
-                List<List<TransferElement>> lists = lists(iov);
-                yield (slot, transfer) ->
-                        reactive.readVectored(lists.get(transfer)).subscribe(slot);
-            }
+            case WRITEV ->
+                (slot, which) -> reactive.writeVectored(lists.get(which)).subscribe(slot);
+            case READV ->
+                (slot, which) -> reactive.readVectored(lists.get(which)).subscribe(slot);
             case FETCH_ADD ->
-                (slot, transfer) ->
-                        reactive.fetchAdd(remote, remoteOffset(transfer), 1).subscribe(slot);
-            case SIGNAL -> {
-                List<SignalUpdate> updates = IntStream.range(0, layout.transfers(1))
-                        .mapToObj(this::update)
-                        .toList();
-                yield (slot, transfer) -> {
-                    Mono<Void> mono = reactive.signal(updates.get(transfer));
+                (slot, which) ->
+                        reactive.fetchAdd(remote, remoteOffset(which), 1).subscribe(slot);
+            case SIGNAL ->
+                (slot, which) -> {
+                    Mono<Void> mono = reactive.signal(updates.get(which));
                     mono.subscribe(slot);
                 };
-            }
-            case NOTIFY, CONNECT -> throw new IllegalArgumentException(operation + " has no ranges");
+            case NOTIFY, CONNECT -> throw hasNoRanges(operation);
         };
     }
 
     private Submission vertx(BenchOperation operation, int iov) {
         TransferConnection vertx = face.requireVertx();
         long size = layout.size();
+        List<List<TransferElement>> lists = lists(operation, iov);
+        List<SignalUpdate> updates = updates(operation);
         return switch (operation) {
             case WRITE ->
-                (slot, transfer) -> vertx.write(
-                                local, localOffset(transfer), remote, remoteOffset(transfer), size, OPTIONS)
+                (slot, which) -> vertx.write(local, localOffset(which), remote, remoteOffset(which), size, OPTIONS)
                         .onComplete(slot);
             case READ ->
-                (slot, transfer) -> vertx.read(
-                                local, localOffset(transfer), remote, remoteOffset(transfer), size, OPTIONS)
+                (slot, which) -> vertx.read(local, localOffset(which), remote, remoteOffset(which), size, OPTIONS)
                         .onComplete(slot);
-            case WRITEV -> {
-                List<List<TransferElement>> lists = lists(iov);
-                yield (slot, transfer) -> slot.follow(vertx.writeVectored(lists.get(transfer), OPTIONS));
-            }
-            case READV -> {
-                List<List<TransferElement>> lists = lists(iov);
-                yield (slot, transfer) -> slot.follow(vertx.readVectored(lists.get(transfer), OPTIONS));
-            }
+            case WRITEV -> (slot, which) -> slot.follow(vertx.writeVectored(lists.get(which), OPTIONS));
+            case READV -> (slot, which) -> slot.follow(vertx.readVectored(lists.get(which), OPTIONS));
             case FETCH_ADD ->
-                (slot, transfer) -> vertx.fetchAdd(remote, remoteOffset(transfer), 1, OPTIONS)
-                        .onComplete(slot);
-            case SIGNAL -> {
-                List<SignalUpdate> updates = IntStream.range(0, layout.transfers(1))
-                        .mapToObj(this::update)
-                        .toList();
-                yield (slot, transfer) ->
-                        vertx.signal(updates.get(transfer), OPTIONS).onComplete(slot);
-            }
-            case NOTIFY, CONNECT -> throw new IllegalArgumentException(operation + " has no ranges");
+                (slot, which) ->
+                        vertx.fetchAdd(remote, remoteOffset(which), 1, OPTIONS).onComplete(slot);
+            case SIGNAL ->
+                (slot, which) -> vertx.signal(updates.get(which), OPTIONS).onComplete(slot);
+            case NOTIFY, CONNECT -> throw hasNoRanges(operation);
         };
+    }
+
+    /** Made before the first transfer, as one costs no object here. */
+    private List<SignalUpdate> updates(BenchOperation operation) {
+        int count = operation == BenchOperation.SIGNAL ? layout.transfers(1) : 0;
+        return IntStream.range(0, count).mapToObj(this::update).toList();
     }
 
     /** Weak, so that additions do not wait for each other. */
@@ -189,10 +131,9 @@ final class Submissions {
         return new RemoteSignal(remote, remoteOffset(word)).weak();
     }
 
-    private List<List<TransferElement>> lists(int iov) {
-        return IntStream.range(0, layout.transfers(iov))
-                .mapToObj(transfer -> elements(transfer, iov))
-                .toList();
+    private List<List<TransferElement>> lists(BenchOperation operation, int iov) {
+        int count = operation.isVectored() ? layout.transfers(iov) : 0;
+        return IntStream.range(0, count).mapToObj(which -> elements(which, iov)).toList();
     }
 
     private List<TransferElement> elements(int transfer, int iov) {

@@ -10,6 +10,9 @@ import org.jspecify.annotations.Nullable;
 
 /** What rounds have used: time, processors and heap. Only what lies between {@link #begin} and {@link #end} counts. */
 final class Usage {
+    private static final OperatingSystemMXBean SYSTEM =
+            ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
+    private static final ThreadMXBean THREADS = ManagementFactory.getPlatformMXBean(ThreadMXBean.class);
 
     private final SideChannel side;
     private final TransferThreads transferThreads = new TransferThreads();
@@ -30,15 +33,20 @@ final class Usage {
     void begin() {
         serverBefore = serverCpu();
         transferThreads.begin();
-        cpuBefore = ProcessFigures.cpuNanos();
-        allocatedBefore = ProcessFigures.allocatedBytes();
+        cpuBefore = processCpuNanos();
+        allocatedBefore = THREADS.getTotalThreadAllocatedBytes();
     }
 
     void end() {
-        allocatedBytes += ProcessFigures.allocatedBytes() - allocatedBefore;
-        cpuNanos += ProcessFigures.cpuNanos() - cpuBefore;
+        allocatedBytes += THREADS.getTotalThreadAllocatedBytes() - allocatedBefore;
+        cpuNanos += processCpuNanos() - cpuBefore;
         transferThreadsBytes += transferThreads.end();
         serverCpuNanos += serverCpu() - serverBefore;
+    }
+
+    /** Processor time of this process until now, of the user and the system. */
+    static long processCpuNanos() {
+        return SYSTEM.getProcessCpuTime();
     }
 
     /** How long the round between took. */
@@ -47,7 +55,7 @@ final class Usage {
     }
 
     private long serverCpu() {
-        ServerReport report = side.report();
+        ReportClient.ServerReport report = side.report();
         if (report == null) {
             serverSilent = true;
             return 0;
@@ -81,39 +89,16 @@ final class Usage {
         return transferThreadsBytes;
     }
 
-    /** What this process has used until now. */
-    static final class ProcessFigures {
-
-        private static final OperatingSystemMXBean SYSTEM =
-                ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
-        private static final ThreadMXBean THREADS = ManagementFactory.getPlatformMXBean(ThreadMXBean.class);
-
-        private ProcessFigures() {}
-
-        /** Processor time, of the user and the system. */
-        static long cpuNanos() {
-            return SYSTEM.getProcessCpuTime();
-        }
-
-        /** Bytes that all threads together have allocated on the heap. */
-        static long allocatedBytes() {
-            return THREADS.getTotalThreadAllocatedBytes();
-        }
-    }
-
     /**
      * What the threads that carry transfers allocate: the pollers, those that drive rounds, and event loops. Other threads of this process,
      * such as one that answers a scrape, do not count.
      */
     static final class TransferThreads {
-
         /** What the names of threads that drive rounds begin with. */
         static final String DRIVER_PREFIX = "bench-driver-";
 
         /** What Vert.x calls its event loops. */
         private static final String EVENT_LOOP_PREFIX = "vert.x-eventloop-";
-
-        private static final ThreadMXBean THREADS = ManagementFactory.getPlatformMXBean(ThreadMXBean.class);
 
         private Map<Long, Long> before = Map.of();
 

@@ -9,7 +9,6 @@ import java.util.concurrent.TimeoutException;
 
 /** Waits for what a poller brings about, a bounded time. */
 final class Waiting {
-
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private Waiting() {}

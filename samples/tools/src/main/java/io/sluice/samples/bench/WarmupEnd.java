@@ -14,7 +14,6 @@ import java.util.Map;
  * a few times as long.
  */
 final class WarmupEnd {
-
     private static final int MOST_WARMUPS = 5;
 
     private final long leastNanos;
@@ -40,7 +39,6 @@ final class WarmupEnd {
      * itself reports are compilations that have ended.
      */
     static final class CompilerActivity {
-
         private static final Path THREADS = Path.of("/proc/self/task");
 
         /** What the kernel keeps of the names of {@code C1 CompilerThread0} and {@code C2 CompilerThread0}. */

@@ -8,7 +8,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Binds processes to processors before they begin, with {@code taskset}. */
 final class Affinity {
-
     private Affinity() {}
 
     /**

@@ -2,11 +2,13 @@ package io.sluice.samples.command;
 
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.SluiceException;
 import io.sluice.samples.bench.Api;
 import io.sluice.samples.bench.Bench;
 import io.sluice.samples.bench.BenchOperation;
 import io.sluice.samples.bench.BenchPlan;
 import io.sluice.samples.bench.Buffers;
+import io.sluice.samples.bench.Initiator;
 import io.sluice.samples.bench.RegionMemory;
 import java.io.IOException;
 import java.time.Duration;
@@ -21,51 +23,8 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code sluice bench}. */
-@Command(
-        name = "bench",
-        header = "Measure transfers between this process and another one.",
-        description = {
-            "",
-            "Keeps --inflight elements in flight on each connection for --duration, for one size after the other, and"
-                    + " prints a line for each. A GB is 10^9 bytes. Latency is from the submission of a transfer (with"
-                    + " --api reactor: from the subscription) to its terminal signal.",
-            "",
-            "With --verify, transfers are made in rounds, in the warm-up, too. In a round each element goes to a range"
-                    + " of its own; then, while the clock stands still, all are compared with what was sent: written"
-                    + " ones are read back over another connection, what is read was written over another connection"
-                    + " before, and of notifications the serving process tells a checksum. If a round's ranges would"
-                    + " take more than 1 GiB, they are used several times. The words that fetch-add and signal add to"
-                    + " are read back over another connection, too: each has grown by the number of additions; and"
-                    + " fetch-add has found each value on the way once.",
-            "",
-            "The engine's window holds, too: of large elements, no more are in flight than SLUICE_WINDOW_BYTES, and"
-                    + " those of more than an eighth of it go in several operations.",
-            "",
-            "Of --op connect a transfer is a connection, made and closed again, one after the other, and its latency that of"
-                    + " making it. --api, but for vertx, makes no difference to it.",
-            "",
-            "A transport that carries transfers out in the thread that asks for them, as shm does with short ones, has"
-                    + " one in flight at a time, on a thread for each connection. Of its transfers one in 7 is timed, and all"
-                    + " with --inflight 1.",
-            ""
-        },
-        footer = {
-            "",
-            "With --json there is an object a line for each size. Its max_inflight_ops_seen and max_inflight_bytes_seen"
-                    + " are the most on one connection; server_cpu_seconds is what the serving process says of itself,"
-                    + " null if it says nothing; allocated_bytes_per_transfer counts all threads of this process,"
-                    + " and transfer_threads_bytes_per_transfer the pollers and the callers alone;"
-                    + " verified is null without --verify. With --api engine, transfers (but notifications) are"
-                    + " prepared once and started again.",
-            "",
-            "Examples:",
-            "  sluice bench --loopback --op write --size 8,4KiB,1MiB --inflight 32 --verify",
-            "  sluice bench --loopback --op readv --iov 256 --api engine --cpu 0 --server-cpu 1 --json -",
-            "  sluice serve --listen 10.0.0.2:7000 --memory 1GiB      (there, with SLUICE_TOKEN set on both)",
-            "  sluice bench --connect 10.0.0.2:7000 --op read         (here)"
-        })
+@Command(name = "bench", header = "Measure transfers between this process and another one.")
 final class BenchCommand extends ProgramCommand {
-
     private static final int MOST_IN_FLIGHT = 65_536;
     private static final int MOST_CONNECTIONS = 1024;
     private static final int MOST_ELEMENTS = 1 << 20;
@@ -79,22 +38,14 @@ final class BenchCommand extends ProgramCommand {
     private Server server = new Server();
 
     static final class Server {
-        @Option(
-                names = "--connect",
-                paramLabel = "HOST:PORT",
-                description =
-                        "Use the 'sluice serve' that listens there, and its region " + ServeCommand.DEFAULT_NAME + ".")
+        @Option(names = "--connect", paramLabel = "HOST:PORT")
         private @Nullable EngineAddress connect;
 
-        @Option(names = "--loopback", description = "Start the serving side as a second process on this machine.")
+        @Option(names = "--loopback")
         private boolean loopback;
     }
 
-    @Option(
-            names = "--op",
-            paramLabel = "OP",
-            defaultValue = "write",
-            description = "What to measure: ${COMPLETION-CANDIDATES}. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--op", paramLabel = "OP", defaultValue = "write")
     private BenchOperation operation = BenchOperation.WRITE;
 
     @Option(
@@ -102,118 +53,49 @@ final class BenchCommand extends ProgramCommand {
             paramLabel = "SIZE",
             split = ",",
             defaultValue = "8,4KiB,64KiB,1MiB",
-            converter = ByteSizeConverter.class,
-            description = "Sizes of an element, separated by commas. Default: ${DEFAULT-VALUE}; of notifications those"
-                    + " up to 64KiB; of fetch-add and signal it is always 8, and connect moves no bytes.")
+            converter = OptionTypes.ByteSizeConverter.class)
     private List<Long> sizes = new ArrayList<>();
 
-    @Option(
-            names = "--inflight",
-            paramLabel = "N",
-            defaultValue = "32",
-            description =
-                    "Elements in flight on each connection; of connect it is always 1. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--inflight", paramLabel = "N", defaultValue = "32")
     private int inflight;
 
-    @Option(
-            names = "--iov",
-            paramLabel = "N",
-            description = "Elements of a transfer, up to 1048576; for writev and readv. Default: 16.")
+    @Option(names = "--iov", paramLabel = "N")
     private @Nullable Integer iov;
 
-    @Option(
-            names = "--connections",
-            paramLabel = "N",
-            defaultValue = "1",
-            description = "How many connections to drive. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--connections", paramLabel = "N", defaultValue = "1")
     private int connections;
 
-    @Option(
-            names = "--buffers",
-            paramLabel = "WHICH",
-            defaultValue = "single",
-            description = {
-                "single: all elements use the same memory, on both sides (with --verify: all come from the same);"
-                        + " distinct: each in flight has its own. The words of"
-                        + " fetch-add and signal are chosen in the same way.",
-                "Default: ${DEFAULT-VALUE}."
-            })
+    @Option(names = "--buffers", paramLabel = "WHICH", defaultValue = "single")
     private Buffers buffers = Buffers.SINGLE;
 
-    @Option(
-            names = "--regions",
-            paramLabel = "WHOSE",
-            defaultValue = "allocated",
-            description = {
-                "allocated: the engines have allocated the memory, on both sides;"
-                        + " registered: it is the program's own, registered with them (with --connect: here; 'sluice"
-                        + " serve' has the same option). shm reaches the latter by cross-memory attach, if"
-                        + " SLUICE_SHM_CROSS_MEMORY_ATTACH=true is set on both sides.",
-                "Default: ${DEFAULT-VALUE}."
-            })
+    @Option(names = "--regions", paramLabel = "WHOSE", defaultValue = "allocated")
     private RegionMemory regions = RegionMemory.ALLOCATED;
 
-    @Option(
-            names = "--duration",
-            paramLabel = "TIME",
-            defaultValue = "3s",
-            description = "How long to measure each size. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--duration", paramLabel = "TIME", defaultValue = "3s")
     private Duration duration = Duration.ZERO;
 
-    @Option(
-            names = "--warmup",
-            paramLabel = "TIME",
-            defaultValue = "1s",
-            description =
-                    "How long to run before, for each size: so long at least, and up to five times as long while the"
-                            + " JVM still compiles. Without a pause what follows is measured, unless --verify or --memcpy is"
-                            + " given. Default:"
-                            + " ${DEFAULT-VALUE}.")
+    @Option(names = "--warmup", paramLabel = "TIME", defaultValue = "1s")
     private Duration warmup = Duration.ZERO;
 
-    @Option(
-            names = "--api",
-            paramLabel = "API",
-            defaultValue = "reactor",
-            description = "Through what to start transfers: ${COMPLETION-CANDIDATES}. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--api", paramLabel = "API", defaultValue = "reactor")
     private Api api = Api.REACTOR;
 
-    @Option(names = "--verify", description = "Compare all that arrives with what was sent.")
+    @Option(names = "--verify")
     private boolean verify;
 
-    @Option(
-            names = "--memcpy",
-            description =
-                    "By short turns with the transfers, with --verify after them, copy between the same memory by C's"
-                            + " memcpy, in this process, and"
-                            + " tell its rate, too: nothing that copies is faster. For write and read over shm, on one"
-                            + " connection, between memory that the engines have allocated.")
+    @Option(names = "--memcpy")
     private boolean memcpy;
 
-    @Option(
-            names = "--cpu",
-            paramLabel = "N",
-            description = "Run this process on this processor alone, or on these, such as 0,2 or 0-3.")
+    @Option(names = "--cpu", paramLabel = "N")
     private @Nullable CpuList cpu;
 
-    @Option(
-            names = "--server-cpu",
-            paramLabel = "N",
-            description = "The same for the process that --loopback starts. Default: all that there are.")
+    @Option(names = "--server-cpu", paramLabel = "N")
     private @Nullable CpuList serverCpu;
 
-    @Option(
-            names = "--json",
-            paramLabel = "FILE",
-            description = "Write the figures there, too, as JSON; - is standard output, and the table then goes to"
-                    + " standard error.")
+    @Option(names = "--json", paramLabel = "FILE")
     private @Nullable String json;
 
-    @Option(
-            names = "--launched-by",
-            paramLabel = "CPUS",
-            hidden = true,
-            description = "This process was started on its processors by another one, which may use these.")
+    @Option(names = "--launched-by", paramLabel = "CPUS", hidden = true)
     private @Nullable CpuList launcherCpus;
 
     @Mixin
@@ -249,7 +131,7 @@ final class BenchCommand extends ProgramCommand {
         if (launcherCpus == null) {
             return termination::isRequested;
         }
-        CompletableFuture<@Nullable Void> end = StandardInput.end().toFuture();
+        CompletableFuture<@Nullable Void> end = ServerOptions.inputEnd().toFuture();
         return () -> end.isDone() || termination.isRequested();
     }
 
@@ -265,9 +147,7 @@ final class BenchCommand extends ProgramCommand {
 
     /** A process inherits the processors of the one that starts it, which --cpu may have narrowed down. */
     private @Nullable CpuList serverCpus(CpuList allowed) {
-        if (serverCpu != null && !server.loopback) {
-            throw CommandFailure.usage("--server-cpu is for the process that --loopback starts");
-        }
+        require(serverCpu == null || server.loopback, "--server-cpu is for the process that --loopback starts");
         return serverCpu == null && launcherCpus != null && server.loopback ? allowed : serverCpu;
     }
 
@@ -346,5 +226,59 @@ final class BenchCommand extends ProgramCommand {
 
     private static void between(String option, int value, int most) {
         require(value >= 1 && value <= most, option + ": give 1 to " + most + ", not " + value);
+    }
+
+    /** A measurement as a command carries it out: both sides up, the figures, both sides down. */
+    record BenchRun(
+            BenchPlan plan,
+            EngineOptions options,
+            List<String> engineArguments,
+            BenchOutput output,
+            MetricsEndpoint watched,
+            Termination termination,
+            BooleanSupplier interrupted) {
+        /**
+         * Against a serving process that is started and ended here.
+         *
+         * @param launcher what starts it; none for nothing
+         * @return the exit status
+         */
+        int againstOwnProcess(List<String> launcher) throws IOException {
+            List<String> serve = new ArrayList<>(List.of(
+                    "serve",
+                    "--listen",
+                    ListenAddress.LOOPBACK.toString(),
+                    "--memory",
+                    Long.toString(plan.serverBytes()),
+                    "--regions",
+                    plan.regions().toString()));
+            serve.addAll(engineArguments);
+            try (SecondProcess process = SecondProcess.start("the serving process", launcher, serve, termination)) {
+                try {
+                    return against(process.address());
+                } catch (SluiceException e) {
+                    throw process.explain(e);
+                }
+            }
+        }
+
+        /**
+         * Against a serving process that is there.
+         *
+         * @return the exit status
+         */
+        int against(EngineAddress address) {
+            try (Initiator initiator = Initiator.open(plan.api(), options)) {
+                watched.watch(initiator.engine());
+                try {
+                    new Bench(plan, address, ServeCommand.DEFAULT_NAME, interrupted).run(initiator, output::add);
+                } catch (RuntimeException e) {
+                    watched.linger(termination, e);
+                    throw e;
+                }
+                watched.linger(termination);
+            }
+            return output.finish();
+        }
     }
 }

@@ -1,7 +1,7 @@
 package io.sluice.samples.command;
 
 import io.sluice.samples.bench.BenchResult;
-import io.sluice.samples.bench.BenchTable;
+import io.sluice.samples.bench.BenchResult.BenchTable;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
@@ -11,7 +11,6 @@ import picocli.CommandLine;
 
 /** Where the figures of a measurement go, as soon as they are there. */
 final class BenchOutput {
-
     private static final String STANDARD_OUTPUT = "-";
 
     private final PrintWriter out;

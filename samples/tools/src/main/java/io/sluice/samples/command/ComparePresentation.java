@@ -13,27 +13,13 @@ import picocli.CommandLine.Option;
 
 /** The options that draw what was compared. */
 final class ComparePresentation {
-
-    @Option(
-            names = "--html",
-            paramLabel = "FILE",
-            description =
-                    "Write a web page there: charts, tables, the machine, the versions and the command lines. It needs"
-                            + " no other file and no network.")
+    @Option(names = "--html", paramLabel = "FILE")
     private @Nullable Path html;
 
-    @Option(
-            names = "--markdown",
-            paramLabel = "FILE",
-            description =
-                    "Write the tables there as Markdown. In a file that has marks for them, as docs/performance.md"
-                            + " has, only what is between the marks is replaced.")
+    @Option(names = "--markdown", paramLabel = "FILE")
     private @Nullable Path markdown;
 
-    @Option(
-            names = "--png",
-            paramLabel = "FOLDER",
-            description = "Draw the charts as PNG files into this folder, by a Chromium without a display.")
+    @Option(names = "--png", paramLabel = "FOLDER")
     private @Nullable Path png;
 
     /** Complains about what cannot be written, before anything is measured. */

@@ -6,13 +6,8 @@ import java.nio.file.Path;
 import java.util.BitSet;
 import java.util.regex.Pattern;
 
-/**
- * Processors, as the kernel and {@code taskset} write them: {@code 3}, {@code 0,2}, {@code 0-3}.
- *
- * @param text so written
- */
+/** Processors, as the kernel and {@code taskset} write them: {@code 3}, {@code 0,2}, {@code 0-3}. */
 record CpuList(String text) {
-
     private static final Pattern FORM = Pattern.compile("\\d{1,6}(-\\d{1,6})?(,\\d{1,6}(-\\d{1,6})?)*");
     private static final Path STATUS = Path.of("/proc/self/status");
     private static final String ALLOWED = "Cpus_allowed_list:";

@@ -8,14 +8,9 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** {@code sluice info}. */
-@Command(
-        name = "info",
-        header = "Show the version, the machine, and which transports can be used here.",
-        description = {"", "For a transport that is not available it says why not, and what to do.", ""},
-        footer = {"", "Examples:", "  sluice info", "  sluice info --json"})
+@Command(name = "info", header = "Show the version, the machine, and which transports can be used here.")
 final class InfoCommand implements Callable<Integer> {
-
-    @Option(names = "--json", description = "As one JSON object.")
+    @Option(names = "--json")
     private boolean json;
 
     @Spec

@@ -3,23 +3,16 @@ package io.sluice.samples.command;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransportStatus;
+import io.sluice.jni.MachineFacts;
 import io.sluice.samples.report.ByteSize;
 import io.sluice.samples.report.JsonText;
+import java.io.UncheckedIOException;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What {@code sluice info} shows.
- *
- * @param version of the program
- * @param machine it runs on
- * @param transports it knows
- */
-record ProgramReport(
-        @JsonProperty("version") String version,
-        @JsonProperty("machine") MachineReport machine,
-        @JsonProperty("transports") List<TransportReport> transports) {
-
+/** What {@code sluice info} shows. */
+record ProgramReport(String version, MachineReport machine, List<TransportReport> transports) {
     private static final int LABEL_CHARACTERS = 16;
 
     /** This program on this machine. */
@@ -75,22 +68,49 @@ record ProgramReport(
         text.append(value).append('\n');
     }
 
-    /**
-     * Whether a transport can be used here.
-     *
-     * @param name as {@code --transport} takes it
-     * @param available whether nothing is in the way
-     * @param reason why not and what to do, or {@code null}
-     * @param devices what it finds to use
-     */
+    /** Whether a transport can be used here. */
     record TransportReport(
-            @JsonProperty("name") String name,
-            @JsonProperty("available") boolean available,
-            @JsonProperty("reason") @Nullable String reason,
-            @JsonProperty("devices") List<String> devices) {
-
+            String name, boolean available, @Nullable String reason, List<String> devices) {
         static TransportReport of(TransportStatus status) {
             return new TransportReport(status.name(), status.isAvailable(), status.unavailable(), status.devices());
+        }
+    }
+
+    /** What kind of machine this is. What the machine does not tell is {@code null}; a limit of -1 is none. */
+    record MachineReport(
+            String kernel,
+            @JsonProperty("cpu_model") @Nullable String cpuModel,
+            int processors,
+            @JsonProperty("processors_usable") int processorsUsable,
+            @JsonProperty("memory_bytes") @Nullable Long memoryBytes,
+
+            @JsonProperty("locked_memory_limit_bytes") @Nullable
+            Long lockedMemoryLimitBytes,
+
+            @JsonProperty("page_bytes") @Nullable Integer pageBytes,
+            String jvm) {
+        /** Stands for a limit that is none. */
+        static final long NO_LIMIT = -1;
+
+        static MachineReport current() {
+            return new MachineReport(
+                    MachineFacts.kernelRelease(),
+                    ifTold(MachineFacts::cpuModel),
+                    MachineFacts.onlineProcessors(),
+                    Runtime.getRuntime().availableProcessors(),
+                    ifTold(MachineFacts::totalMemory),
+                    ifTold(MachineFacts::lockedMemoryLimit),
+                    ifTold(MachineFacts::pageSize),
+                    System.getProperty("java.vm.name") + " " + Runtime.version());
+        }
+
+        private static <T> @Nullable T ifTold(Supplier<T> fact) {
+            try {
+                return fact.get();
+            } catch (UncheckedIOException | IllegalStateException e) {
+                // Some sandboxes hide /proc, and the page size needs the native library: the rest is worth showing.
+                return null;
+            }
         }
     }
 }

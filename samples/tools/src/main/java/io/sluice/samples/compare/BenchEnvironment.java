@@ -1,76 +1,49 @@
 package io.sluice.samples.compare;
 
-import io.sluice.samples.compare.CommandLog.Role;
+import io.sluice.samples.compare.BenchEnvironment.CommandLog.Role;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
-import java.util.function.Function;
 import java.util.function.IntFunction;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Where measurements are made: processes on their processors, a folder for what they print, bounded waits. For one thread.
+ *
+ * @param timing how often and how long to measure
+ * @param pinning where processes run
+ * @param ownCommand the command line that starts this program once more, with these arguments
+ * @param interrupted whether to break off
+ * @param folder for what processes print
+ * @param commands what measurements have started
  */
-public final class BenchEnvironment implements AutoCloseable {
-
+public record BenchEnvironment(
+        Timing timing,
+        Pinning pinning,
+        UnaryOperator<List<String>> ownCommand,
+        BooleanSupplier interrupted,
+        Path folder,
+        CommandLog commands)
+        implements AutoCloseable {
     private static final long LISTEN_POLL_MILLIS = 5;
     private static final long TARGET_END_MILLIS = 2000;
 
-    private final Timing timing;
-    private final Pinning pinning;
-    private final Function<List<String>, List<String>> ownCommand;
-    private final BooleanSupplier interrupted;
-    private final Path folder;
-    private final CommandLog commands;
-
-    /**
-     * One with a folder of its own.
-     *
-     * @param timing how often and how long to measure
-     * @param pinning where processes run
-     * @param ownCommand the command line that starts this program once more, with these arguments
-     * @param interrupted whether to break off
-     */
-    public BenchEnvironment(
-            Timing timing,
-            Pinning pinning,
-            Function<List<String>, List<String>> ownCommand,
-            BooleanSupplier interrupted)
+    /** One with a folder of its own, readable for this user alone, as temporary folders are. */
+    public static BenchEnvironment open(
+            Timing timing, Pinning pinning, UnaryOperator<List<String>> ownCommand, BooleanSupplier interrupted)
             throws IOException {
-        this.timing = timing;
-        this.pinning = pinning;
-        this.ownCommand = ownCommand;
-        this.interrupted = interrupted;
-        // Readable for this user alone, as temporary folders are.
-        this.folder = Files.createTempDirectory("sluice-compare-");
-        this.commands = new CommandLog(folder);
-    }
-
-    Timing timing() {
-        return timing;
-    }
-
-    Pinning pinning() {
-        return pinning;
-    }
-
-    BooleanSupplier interrupted() {
-        return interrupted;
-    }
-
-    /** What measurements have started. */
-    CommandLog commands() {
-        return commands;
-    }
-
-    Path folder() {
-        return folder;
+        Path folder = Files.createTempDirectory("sluice-compare-");
+        return new BenchEnvironment(timing, pinning, ownCommand, interrupted, folder, new CommandLog(folder));
     }
 
     /** The C program that {@link BaselineBuild} puts there. */
@@ -168,7 +141,7 @@ public final class BenchEnvironment implements AutoCloseable {
     <T> T withTarget(
             String label, Map<String, String> environment, IntFunction<List<String>> target, TargetWork<T> work)
             throws MeasurementFailedException {
-        int port = freePort();
+        int port = LoopbackPort.free();
         List<String> command = Pinning.command(pinning.target(), target.apply(port));
         commands.add(label, Role.TARGET, environment, command);
         try (ToolProcess process = start(environment, command)) {
@@ -190,7 +163,7 @@ public final class BenchEnvironment implements AutoCloseable {
 
     private void awaitListening(String label, ToolProcess target, int port) throws MeasurementFailedException {
         long deadline = System.nanoTime() + timing.bound().toNanos();
-        while (!isListening(port)) {
+        while (!LoopbackPort.isListening(port)) {
             if (interrupted.getAsBoolean()) {
                 throw new BrokenOffException();
             }
@@ -209,30 +182,13 @@ public final class BenchEnvironment implements AutoCloseable {
         return ToolProcess.start(folder, environment, timing.bound(), command);
     }
 
-    /** A free port of this machine. */
-    static int freePort() {
-        try {
-            return LoopbackPort.free();
-        } catch (IOException e) {
-            throw new UncheckedIOException("no port is free: " + e.getMessage(), e);
-        }
-    }
-
-    private static boolean isListening(int port) {
-        try {
-            return LoopbackPort.isListening(port);
-        } catch (IOException e) {
-            throw new UncheckedIOException("the kernel does not tell who listens: " + e.getMessage(), e);
-        }
-    }
-
     @Override
     public void close() throws IOException {
         delete(folder);
     }
 
     /** Deletes a folder with what is in it. */
-    static void delete(Path folder) throws IOException {
+    public static void delete(Path folder) throws IOException {
         List<Path> files = new ArrayList<>();
         try (Stream<Path> all = Files.walk(folder)) {
             all.forEach(files::addFirst);
@@ -253,4 +209,49 @@ public final class BenchEnvironment implements AutoCloseable {
             String output,
             @Nullable Double initiatorProcessors,
             @Nullable Double targetProcessors) {}
+
+    /** The command lines that a measurement has started last, as a user would type them. */
+    public static final class CommandLog {
+        /** What a process does in a measurement. */
+        enum Role {
+            /** It has the memory. */
+            TARGET,
+            /** It measures. */
+            INITIATOR
+        }
+
+        private final Map<String, Map<Role, String>> lines = new HashMap<>();
+        private final String folder;
+
+        /** For processes that may use a folder, which is gone later. */
+        CommandLog(Path folder) {
+            this.folder = folder + "/";
+        }
+
+        /** Takes note of a process that a measurement of a label has started. */
+        void add(String label, Role role, Map<String, String> environment, List<String> command) {
+            lines.computeIfAbsent(label, any -> new LinkedHashMap<>()).put(role, line(environment, command));
+        }
+
+        private String line(Map<String, String> environment, List<String> command) {
+            List<String> words = new ArrayList<>();
+            new TreeMap<>(environment).forEach((name, value) -> words.add(name + "=" + word(value)));
+            command.forEach(word -> words.add(word(word)));
+            return String.join(" ", words);
+        }
+
+        private String word(String text) {
+            String classPath = System.getProperty("java.class.path");
+            String shown = text.equals(classPath) ? "$CLASS_PATH" : text.replace(folder, "");
+            return shown.contains(" ") ? "'" + shown + "'" : shown;
+        }
+
+        /** Those of a label, the target's first; none if it has started nothing. */
+        List<String> of(String label) {
+            return lines.getOrDefault(label, Map.of()).entrySet().stream()
+                    .sorted(Map.Entry.comparingByKey())
+                    .map(Map.Entry::getValue)
+                    .collect(Collectors.toUnmodifiableList());
+        }
+    }
 }

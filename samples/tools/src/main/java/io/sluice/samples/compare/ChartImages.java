@@ -11,7 +11,6 @@ import java.util.Map;
 
 /** Charts as PNG files: shots of the page by a Chromium without a screen. */
 public final class ChartImages {
-
     private static final String BROWSER = "chromium";
     private static final Duration PATIENCE = Duration.ofMinutes(2);
     private static final int WIDTH = 1200;

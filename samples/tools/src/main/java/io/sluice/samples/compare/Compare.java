@@ -15,7 +15,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Measures comparisons in interleaved rounds. */
 public final class Compare {
-
     private final List<Api> apis;
     private final List<Comparison> comparisons;
 
@@ -41,7 +40,8 @@ public final class Compare {
      * @param progress tells how far it is
      * @throws IOException if files cannot be written
      */
-    public CompareDocument run(RunDescription description, BenchEnvironment workbench, RoundsProgress progress)
+    public CompareDocument run(
+            CompareDocument.RunDescription description, BenchEnvironment workbench, RoundsProgress progress)
             throws IOException {
         UnmetRequirements obstacles = UnmetRequirements.of(comparisons);
         Set<Program> needed = EnumSet.noneOf(Program.class);
@@ -89,7 +89,8 @@ public final class Compare {
     }
 
     /** One interface after the other; what is about one alone comes last. */
-    private List<ComparisonResult> results(UnmetRequirements obstacles, InterleavedRounds rounds, CommandLog commands) {
+    private List<ComparisonResult> results(
+            UnmetRequirements obstacles, InterleavedRounds rounds, BenchEnvironment.CommandLog commands) {
         List<ComparisonResult> results = new ArrayList<>();
         for (Api api : apis) {
             for (Comparison comparison : comparisons) {
@@ -111,7 +112,7 @@ public final class Compare {
             Api api,
             UnmetRequirements obstacles,
             InterleavedRounds rounds,
-            CommandLog commands) {
+            BenchEnvironment.CommandLog commands) {
         String leftOut = obstacles.of(comparison);
         // Another comparison may have measured the same transfers.
         Series ours = leftOut == null ? rounds.of(comparison.ours(api)) : new Series();
@@ -125,7 +126,6 @@ public final class Compare {
 
     /** What is in the way of comparisons here, which are then left out. */
     static final class UnmetRequirements {
-
         private final Map<Subject, String> subjects = new HashMap<>();
         private final Map<Program, String> programs = new EnumMap<>(Program.class);
 

@@ -6,7 +6,9 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
+import java.time.Instant;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -27,19 +29,18 @@ import java.util.Map;
  * @param comparisons with their figures
  */
 public record CompareDocument(
-        @JsonProperty("format") int format,
-        @JsonProperty("sluice") String sluice,
-        @JsonProperty("started") String started,
-        @JsonProperty("command") String command,
-        @JsonProperty("machine") JsonNode machine,
-        @JsonProperty("programs") Map<String, String> programs,
-        @JsonProperty("rounds") int rounds,
+        int format,
+        String sluice,
+        String started,
+        String command,
+        JsonNode machine,
+        Map<String, String> programs,
+        int rounds,
         @JsonProperty("duration_seconds") double durationSeconds,
         @JsonProperty("warmup_seconds") double warmupSeconds,
-        @JsonProperty("where") String where,
-        @JsonProperty("interrupted") boolean interrupted,
-        @JsonProperty("comparisons") List<ComparisonResult> comparisons) {
-
+        String where,
+        boolean interrupted,
+        List<ComparisonResult> comparisons) {
     private static final int FORMAT = 1;
     private static final double NANOS_PER_SECOND = 1e9;
     private static final ObjectMapper JSON = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
@@ -120,5 +121,73 @@ public record CompareDocument(
     private static String seconds(double seconds) {
         long millis = Math.round(seconds * 1000);
         return millis % 1000 == 0 ? millis / 1000 + " s" : millis + " ms";
+    }
+
+    /**
+     * What a run was, besides its figures.
+     *
+     * @param version of this program
+     * @param started when it began
+     * @param command the command line that began it
+     * @param machine facts about the machine, an object
+     * @param timing how often and how long was measured
+     * @param where on which processors the two sides ran, in words
+     */
+    public record RunDescription(
+            String version, Instant started, String command, JsonNode machine, Timing timing, String where) {}
+
+    /** Results as a table for people, a line for each comparison, and one more for each that has a problem. */
+    static final class ComparisonTable {
+        private static final int SHORTEST_NAME = 20;
+
+        private ComparisonTable() {}
+
+        /** The table, several lines each ending in a line separator. */
+        static String of(List<ComparisonResult> results) {
+            int width =
+                    results.stream().mapToInt(result -> result.name().length()).reduce(SHORTEST_NAME, Math::max);
+            StringBuilder table = new StringBuilder(head(width));
+            results.forEach(result -> table.append(line(width, result)));
+            return table.toString();
+        }
+
+        private static String head(int width) {
+            return String.format(
+                    Locale.ROOT,
+                    "%s %-8s %9s %12s %12s  %-11s %7s  %-8s %s%n",
+                    padded("comparison", width),
+                    "api",
+                    "in flight",
+                    "sluice",
+                    "peer",
+                    "unit",
+                    "ratio",
+                    "goal",
+                    "met");
+        }
+
+        private static String line(int width, ComparisonResult result) {
+            List<String> cells = result.cells();
+            String line = String.format(
+                    Locale.ROOT,
+                    "%s %-8s %9d %12s %12s  %-11s %7s  %-8s %s",
+                    padded(cells.get(0), width),
+                    cells.get(1),
+                    result.inflight(),
+                    cells.get(2),
+                    cells.get(3),
+                    cells.get(4),
+                    cells.get(5),
+                    cells.get(6),
+                    cells.get(7));
+            String problem = result.problem();
+            return line.stripTrailing()
+                    + System.lineSeparator()
+                    + (problem == null ? "" : "    " + problem + System.lineSeparator());
+        }
+
+        private static String padded(String text, int width) {
+            return text + " ".repeat(width - text.length());
+        }
     }
 }

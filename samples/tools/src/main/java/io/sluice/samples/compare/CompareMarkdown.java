@@ -7,7 +7,6 @@ import java.util.Map;
 
 /** A run as Markdown: the machine, and a table for each topic. */
 public final class CompareMarkdown {
-
     /** What a document has around the tables, which are renewed between them. */
     static final String BEGIN = "<!-- figures: written by ./sluice compare --markdown -->";
 

@@ -1,6 +1,5 @@
 package io.sluice.samples.compare;
 
-import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.FileNotFoundException;
@@ -15,7 +14,6 @@ import org.jspecify.annotations.Nullable;
 
 /** A run as a web page in one file: the page's script draws the tables and charts from the data in it. */
 public final class ComparePage {
-
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final String WEB_JAR = "/META-INF/maven/org.webjars/echarts/pom.properties";
     private static final String DATA = "<!-- data -->";
@@ -24,16 +22,14 @@ public final class ComparePage {
     private ComparePage() {}
 
     private record Row(
-            @JsonProperty("cells") List<String> cells,
-            @JsonProperty("met") boolean met,
-            @JsonProperty("problem") @Nullable String problem) {}
+            List<String> cells, boolean met, @Nullable String problem) {}
 
     private record Data(
-            @JsonProperty("title") String title,
-            @JsonProperty("facts") Map<String, String> facts,
-            @JsonProperty("rows") List<Row> rows,
-            @JsonProperty("commands") Map<String, List<String>> commands,
-            @JsonProperty("charts") List<Chart> charts) {}
+            String title,
+            Map<String, String> facts,
+            List<Row> rows,
+            Map<String, List<String>> commands,
+            List<Chart> charts) {}
 
     /** The page, which needs no other file. */
     public static String of(CompareDocument run) throws IOException {

@@ -21,7 +21,6 @@ record Comparison(
         Measurement theirs,
         Quantity quantity,
         @Nullable Goal goal) {
-
     static Comparison with(Peer peer, Transfers subject, Quantity quantity) {
         return new Comparison(subject, null, peer.toString(), peer.measurement(subject), quantity, null);
     }
@@ -39,6 +38,11 @@ record Comparison(
     /** Transfers compared with others of ours, each through one interface. */
     static Comparison ofOwn(Transfers others, Api othersApi, Transfers ours, Api api, String name, Quantity quantity) {
         return new Comparison(ours, api, name, new OwnTransfers(others, othersApi), quantity, null);
+    }
+
+    /** The same through one interface. */
+    static Comparison ofOwn(Transfers others, Transfers ours, Api api, String name, Quantity quantity) {
+        return ofOwn(others, api, ours, api, name, quantity);
     }
 
     /** Its name, by which it can be chosen. Those for one interface alone share it. */

@@ -31,38 +31,25 @@ import org.jspecify.annotations.Nullable;
  * @param failed whether that is because something went wrong, not because it was left out
  */
 record ComparisonResult(
-        @JsonProperty("topic") String topic,
-        @JsonProperty("name") String name,
-        @JsonProperty("api") String api,
-        @JsonProperty("op") String op,
-        @JsonProperty("transport") String transport,
-        @JsonProperty("size") long size,
-        @JsonProperty("inflight") int inflight,
-        @JsonProperty("unit") String unit,
-        @JsonProperty("sluice") Side sluice,
-        @JsonProperty("peer") Side peer,
-        @JsonProperty("ratio") @Nullable Double ratio,
+        String topic,
+        String name,
+        String api,
+        String op,
+        String transport,
+        long size,
+        int inflight,
+        String unit,
+        Side sluice,
+        Side peer,
+        @Nullable Double ratio,
         @JsonProperty("ratio_of") String ratioOf,
-        @JsonProperty("goal") @Nullable Goal goal,
-        @JsonProperty("met") @Nullable Boolean met,
-        @JsonProperty("problem") @Nullable String problem,
-        @JsonProperty("failed") boolean failed) {
-
-    /**
-     * The figures of one measurement.
-     *
-     * @param measured what it is
-     * @param median of the rounds, {@code null} if none has figures
-     * @param rounds the figure of each round, {@code null} of one that failed
-     * @param commands what was started for it, in the last round
-     */
-    record Side(
-            @JsonProperty("measured") String measured,
-            @JsonProperty("median") @Nullable Double median,
-            @JsonProperty("rounds") List<@Nullable Double> rounds,
-            @JsonProperty("commands") List<String> commands) {
-
-        static Side of(Measurement measurement, Series series, Quantity quantity, CommandLog log) {
+        @Nullable Goal goal,
+        @Nullable Boolean met,
+        @Nullable String problem,
+        boolean failed) {
+    /** The figures of one measurement: of each round, {@code null} of one that failed, and their median. */
+    record Side(String measured, @Nullable Double median, List<@Nullable Double> rounds, List<String> commands) {
+        static Side of(Measurement measurement, Series series, Quantity quantity, BenchEnvironment.CommandLog log) {
             List<@Nullable Double> rounds = series.values(quantity);
             String label = measurement.label();
             return new Side(label, Series.median(rounds), rounds, log.of(label));
@@ -78,7 +65,12 @@ record ComparisonResult(
      * @param leftOut why nothing was measured, or {@code null} if it was
      */
     static ComparisonResult of(
-            Comparison comparison, Api api, Series ours, Series theirs, CommandLog commands, @Nullable String leftOut) {
+            Comparison comparison,
+            Api api,
+            Series ours,
+            Series theirs,
+            BenchEnvironment.CommandLog commands,
+            @Nullable String leftOut) {
         Subject subject = comparison.subject();
         Quantity quantity = comparison.quantity();
         Side sluice = Side.of(comparison.ours(api), ours, quantity, commands);

@@ -12,7 +12,6 @@ import java.util.Locale;
 
 /** Transfers compared with the same ones without something, and what they take of processors and heap. */
 final class CostComparisons {
-
     private static final double REACTOR_BYTES = 250;
 
     /** Less than one is none: what another thread of the JVM allocates may fall into the time. */
@@ -52,7 +51,7 @@ final class CostComparisons {
 
     private static Comparison metrics(Route route, String name, Quantity quantity) {
         Transfers unwatched = writes(route, PAGE);
-        return Comparison.ofOwn(unwatched, Api.ENGINE, unwatched.scraped(), Api.ENGINE, name, quantity);
+        return Comparison.ofOwn(unwatched, unwatched.scraped(), Api.ENGINE, name, quantity);
     }
 
     static List<Comparison> security() {
@@ -71,7 +70,7 @@ final class CostComparisons {
 
     private static Comparison security(Transfers open, Security security, Quantity quantity) {
         String name = security.name().toLowerCase(Locale.ROOT).replace('_', '-') + "-cost";
-        return Comparison.ofOwn(open, Api.ENGINE, open.with(security), Api.ENGINE, name, quantity);
+        return Comparison.ofOwn(open, open.with(security), Api.ENGINE, name, quantity);
     }
 
     static List<Comparison> integrity() {
@@ -82,13 +81,9 @@ final class CostComparisons {
     }
 
     private static Comparison checksums(BenchOperation operation, long size, Quantity quantity) {
-        return Comparison.ofOwn(
-                Transfers.of(Route.TCP, operation, size, IN_FLIGHT),
-                Api.ENGINE,
-                Transfers.of(Route.TCP_CRC32C, operation, size, IN_FLIGHT),
-                Api.ENGINE,
-                "crc-cost",
-                quantity);
+        Transfers plain = Transfers.of(Route.TCP, operation, size, IN_FLIGHT);
+        Transfers checked = Transfers.of(Route.TCP_CRC32C, operation, size, IN_FLIGHT);
+        return Comparison.ofOwn(plain, checked, Api.ENGINE, "crc-cost", quantity);
     }
 
     static List<Comparison> processors() {

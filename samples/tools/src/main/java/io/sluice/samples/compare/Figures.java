@@ -3,13 +3,8 @@ package io.sluice.samples.compare;
 import java.util.EnumMap;
 import java.util.Map;
 
-/**
- * What one run of a measurement has told.
- *
- * @param values of the quantities that it knows
- */
+/** What one run of a measurement has told. */
 record Figures(Map<Quantity, Double> values) {
-
     private static final double GIGA = 1e9;
 
     Figures {

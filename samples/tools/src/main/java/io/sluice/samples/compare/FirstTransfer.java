@@ -9,7 +9,6 @@ import java.time.Duration;
 
 /** A program that writes 8 bytes into another process's region, and ends. */
 final class FirstTransfer {
-
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private FirstTransfer() {}

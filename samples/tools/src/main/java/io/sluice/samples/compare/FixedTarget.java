@@ -3,14 +3,8 @@ package io.sluice.samples.compare;
 import java.util.Locale;
 import java.util.Map;
 
-/**
- * A fixed figure that others are to reach: there is nothing to measure, and the ratio to it is that to a goal.
- *
- * @param quantity what it is of
- * @param value in the quantity's unit
- */
+/** A fixed figure that others are to reach: there is nothing to measure, and the ratio to it is that to a goal. */
 record FixedTarget(Quantity quantity, double value) implements Measurement {
-
     @Override
     public Program program() {
         return Program.SLUICE;

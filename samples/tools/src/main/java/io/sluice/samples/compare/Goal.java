@@ -6,17 +6,11 @@ import com.fasterxml.jackson.annotation.JsonProperty;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What a ratio is to be; one of the bounds is {@code null}.
- *
- * @param atLeast the lower bound
- * @param atMost the upper bound
- */
+/** What a ratio is to be; one of the bounds is {@code null}. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 record Goal(
         @JsonProperty("at_least") @Nullable Double atLeast,
         @JsonProperty("at_most") @Nullable Double atMost) {
-
     static Goal atLeast(double ratio) {
         return new Goal(ratio, null);
     }

@@ -10,7 +10,6 @@ import java.util.Map;
  * Measures everything once in each round, so that changes of the machine affect all alike.
  */
 final class InterleavedRounds {
-
     private final BenchEnvironment workbench;
     private final RoundsProgress progress;
     private final Map<Measurement, Series> series = new LinkedHashMap<>();

@@ -8,13 +8,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/**
- * One stream of {@code iperf3}, which only the kernel acknowledges.
- *
- * @param block what it gives the kernel at once, in bytes
- */
+/** One stream of {@code iperf3}, which only the kernel acknowledges; it is given blocks of so many bytes. */
 record IperfStream(long block) implements Measurement {
-
     /** It takes no larger ones. */
     static final long MOST_BYTES = 1L << 20;
 
@@ -32,23 +27,13 @@ record IperfStream(long block) implements Measurement {
     public Figures run(BenchEnvironment workbench) throws MeasurementFailedException {
         String executable = program().executable();
         Timing timing = workbench.timing();
+        long seconds = Math.max(1, wholeSeconds(timing.duration()));
+        String times = " -t " + seconds + " -O " + wholeSeconds(timing.warmup());
         String output = workbench.runPair(
                 label(),
                 Map.of(),
-                port -> List.of(executable, "-s", "-1", "-B", "127.0.0.1", "-p", Integer.toString(port)),
-                port -> List.of(
-                        executable,
-                        "-c",
-                        "127.0.0.1",
-                        "-p",
-                        Integer.toString(port),
-                        "-l",
-                        Long.toString(block),
-                        "-t",
-                        Long.toString(Math.max(1, wholeSeconds(timing.duration()))),
-                        "-O",
-                        Long.toString(wholeSeconds(timing.warmup())),
-                        "-J"));
+                port -> List.of((executable + " -s -1 -B 127.0.0.1 -p " + port).split(" ")),
+                port -> List.of((executable + " -c 127.0.0.1 -p " + port + " -l " + block + times + " -J").split(" ")));
         return Figures.ofBandwidth(gigabytesPerSecond(output));
     }
 

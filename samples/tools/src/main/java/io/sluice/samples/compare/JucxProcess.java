@@ -26,7 +26,6 @@ import org.openucx.jucx.ucp.UcpWorkerParams;
  * socket of their own, which tells the target of the end, too.
  */
 final class JucxProcess {
-
     private static final int MOST_ADDRESS_BYTES = 1 << 16;
     private static final int POLLS_A_LOOK = 1 << 10;
 
@@ -111,7 +110,7 @@ final class JucxProcess {
                 run(worker, transfer, outstanding, warmupMillis);
                 long began = System.nanoTime();
                 long operations = run(worker, transfer, outstanding, durationMillis);
-                System.out.println(BaselineOutput.toJson(System.nanoTime() - began, operations));
+                System.out.println(BaselineRun.BaselineOutput.toJson(System.nanoTime() - began, operations));
             }
             // the worker's end is the endpoint's, too
         }

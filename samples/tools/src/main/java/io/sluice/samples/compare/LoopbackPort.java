@@ -1,6 +1,7 @@
 package io.sluice.samples.compare;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
@@ -23,13 +24,13 @@ public final class LoopbackPort {
     private LoopbackPort() {}
 
     /** One at which nothing listens, and which the kernel gives to no other socket before the program has taken it. */
-    public static int free() throws IOException {
+    public static int free() {
         return ThreadLocalRandom.current()
                 .ints(ATTEMPTS, FIRST, END)
                 .filter(LoopbackPort::isFree)
                 .findFirst()
-                .orElseThrow(
-                        () -> new IOException("no port of loopback from " + FIRST + " to " + (END - 1) + " is free"));
+                .orElseThrow(() -> new UncheckedIOException(
+                        new IOException("no port of loopback from " + FIRST + " to " + (END - 1) + " is free")));
     }
 
     private static boolean isFree(int port) {
@@ -41,19 +42,23 @@ public final class LoopbackPort {
     }
 
     /** Whether a socket listens on one. To connect would tell, too, but some programs take one connection only. */
-    static boolean isListening(int port) throws IOException {
+    static boolean isListening(int port) {
         String suffix = String.format(Locale.ROOT, ":%04X", port);
-        for (Path sockets : SOCKETS) {
-            // Without IPv6 the second file is not there.
-            if (Files.exists(sockets)
-                    && Files.readAllLines(sockets).stream()
-                            .map(line -> line.strip().split("\\s+"))
-                            .anyMatch(fields -> fields.length > STATE
-                                    && fields[LOCAL_ADDRESS].endsWith(suffix)
-                                    && fields[STATE].equals(LISTENING))) {
-                return true;
+        try {
+            for (Path sockets : SOCKETS) {
+                // Without IPv6 the second file is not there.
+                if (Files.exists(sockets)
+                        && Files.readAllLines(sockets).stream()
+                                .map(line -> line.strip().split("\\s+"))
+                                .anyMatch(fields -> fields.length > STATE
+                                        && fields[LOCAL_ADDRESS].endsWith(suffix)
+                                        && fields[STATE].equals(LISTENING))) {
+                    return true;
+                }
             }
+            return false;
+        } catch (IOException e) {
+            throw new UncheckedIOException("the kernel does not tell who listens: " + e.getMessage(), e);
         }
-        return false;
     }
 }

@@ -12,7 +12,6 @@ import java.util.List;
 
 /** Transfers over shared memory compared with other programs and fixed figures. */
 final class MemoryComparisons {
-
     private static final int IOV = 256;
 
     private MemoryComparisons() {}

@@ -20,14 +20,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Transfers of this engine, as {@code sluice bench} measures them, between processes of their own.
- *
- * @param transfers which
- * @param api through what they are started
- */
+/** Transfers of this engine, as {@code sluice bench} measures them, between processes of their own. */
 record OwnTransfers(Transfers transfers, Api api) implements Measurement {
-
     private static final ObjectMapper JSON = new ObjectMapper();
 
     /** Of less the copy is not the most. */
@@ -62,7 +56,7 @@ record OwnTransfers(Transfers transfers, Api api) implements Measurement {
 
     private Figures scraped(BenchEnvironment workbench, Map<String, String> environment, List<String> arguments)
             throws MeasurementFailedException {
-        int port = BenchEnvironment.freePort();
+        int port = LoopbackPort.free();
         arguments.addAll(List.of("--metrics-port", Integer.toString(port)));
         try (Scraper scraper = Scraper.start(port)) {
             Figures figures = figures(workbench.runOwn(label(), environment, arguments));
@@ -74,32 +68,22 @@ record OwnTransfers(Transfers transfers, Api api) implements Measurement {
     }
 
     private List<String> arguments(Timing timing) {
-        List<String> arguments = new ArrayList<>(List.of("bench", "--loopback"));
-        arguments.addAll(List.of("--transport", transfers.route().transport()));
-        arguments.addAll(List.of("--regions", transfers.route().regions().toString()));
-        arguments.addAll(List.of("--op", transfers.operation().toString(), "--api", api.toString()));
-        if (transfers.operation() != BenchOperation.CONNECT) {
-            arguments.addAll(elements());
-        }
-        if (copiesToo()) {
-            arguments.add("--memcpy");
-        }
-        arguments.addAll(List.of("--duration", timing.duration().toMillis() + "ms"));
-        arguments.addAll(List.of("--warmup", timing.warmup().toMillis() + "ms", "--json", "-"));
-        return arguments;
+        String line = "bench --loopback --transport " + transfers.route().transport()
+                + " --regions " + transfers.route().regions()
+                + " --op " + transfers.operation() + " --api " + api
+                + (transfers.operation() == BenchOperation.CONNECT ? "" : elements())
+                + (copiesToo() ? " --memcpy" : "")
+                + " --duration " + timing.duration().toMillis() + "ms --warmup "
+                + timing.warmup().toMillis() + "ms --json -";
+        return new ArrayList<>(List.of(line.split(" ")));
     }
 
-    private List<String> elements() {
-        List<String> arguments = new ArrayList<>(List.of("--size", Long.toString(transfers.size())));
-        if (transfers.operation().isVectored()) {
-            arguments.addAll(List.of("--iov", Integer.toString(transfers.iov())));
-        }
-        arguments.addAll(List.of("--inflight", Integer.toString(transfers.inflight())));
-        if (transfers.connections() > 1) {
-            arguments.addAll(List.of("--connections", Integer.toString(transfers.connections())));
-        }
-        arguments.addAll(List.of("--buffers", transfers.buffers().toString()));
-        return arguments;
+    private String elements() {
+        return " --size " + transfers.size()
+                + (transfers.operation().isVectored() ? " --iov " + transfers.iov() : "")
+                + " --inflight " + transfers.inflight()
+                + (transfers.connections() > 1 ? " --connections " + transfers.connections() : "")
+                + " --buffers " + transfers.buffers();
     }
 
     /** Where the copy is what a transfer takes. */
@@ -182,7 +166,6 @@ record OwnTransfers(Transfers transfers, Api api) implements Measurement {
      * another at once: the JVM that answers has little time until it is measured, and is to have compiled what it answers with.
      */
     static final class Scraper implements AutoCloseable {
-
         private static final Logger LOG = LoggerFactory.getLogger(Scraper.class);
         private static final Duration INTERVAL = Duration.ofSeconds(1);
         private static final int WARM_UP_SCRAPES = 100;

@@ -12,7 +12,6 @@ import java.util.TreeMap;
 
 /** Finds the programs that measurements need, and provides our own. The launcher has installed what it may. */
 final class Preparation {
-
     private static final String INSTALL = "apt-get install -y --no-install-recommends ";
 
     private Preparation() {}
@@ -67,7 +66,7 @@ final class Preparation {
         Map<String, String> versions = new TreeMap<>();
         for (Program program : programs) {
             if (program == Program.JUCX && program.isPresent()) {
-                versions.put("jucx", UcxLibrary.bindingVersion());
+                versions.put("jucx", JucxTransfers.UcxLibrary.bindingVersion());
             }
             List<String> question = program.versionQuestion();
             if (!question.isEmpty() && program.isPresent()) {

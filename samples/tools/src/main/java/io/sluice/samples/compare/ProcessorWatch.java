@@ -12,7 +12,6 @@ import org.jspecify.annotations.Nullable;
  * time: a program that warms up before it measures does the same then, and is neither starting nor ending.
  */
 final class ProcessorWatch implements AutoCloseable {
-
     private static final Duration INTERVAL = Duration.ofMillis(100);
 
     /** The system counts in ticks of 10 ms: of less time it tells nothing. */

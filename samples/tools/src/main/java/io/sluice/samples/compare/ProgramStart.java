@@ -6,14 +6,8 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Starts of a program, one after the other, each until it has ended by itself.
- *
- * @param task what it does
- * @param cached whether it starts with an AOT cache
- */
+/** Starts of a program, one after the other, each until it has ended by itself. */
 record ProgramStart(Task task, boolean cached) implements Subject, Measurement {
-
     private static final int FEWEST = 3;
     private static final double NANOS_PER_MILLI = 1e6;
     private static final Map<String, String> OVER_TCP = Map.of("SLUICE_TRANSPORTS", "tcp");

@@ -19,12 +19,7 @@ enum Quantity {
     /** What 99 of 100 transfers took at most, by what half of them took at most. */
     TAIL("p99/p50", "%,.2f"),
     /** Bytes that the initiator's pollers and callers allocate on the heap, for each transfer. */
-    ALLOCATED_BYTES("B/transfer", "%,.2f") {
-        @Override
-        boolean isPossible(double value) {
-            return value >= 0;
-        }
-    },
+    ALLOCATED_BYTES("B/transfer", "%,.2f"),
     /** Processor time of the initiator for 10<sup>9</sup> bytes, in seconds. */
     INITIATOR_SECONDS_PER_GIGABYTE("CPU s/GB", "%,.3f"),
     /** The same of the target. */
@@ -49,7 +44,7 @@ enum Quantity {
     }
 
     boolean isPossible(double value) {
-        return value > 0;
+        return value > 0 || (value == 0 && this == ALLOCATED_BYTES);
     }
 
     String unit() {

@@ -5,7 +5,6 @@ import java.time.Duration;
 
 /** Shows how far the rounds have come: on a terminal in one line that is rewritten, elsewhere in a line for each round. */
 public final class RoundsProgress {
-
     private static final long SECONDS_PER_MINUTE = 60;
 
     private final PrintWriter err;

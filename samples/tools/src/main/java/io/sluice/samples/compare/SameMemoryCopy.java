@@ -6,11 +6,8 @@ import io.sluice.samples.report.ByteSize;
  * What {@code memcpy} does between the very memory that was transferred between, in the initiator's process, in turns
  * with the transfers. Which pages a process is given decides by a quarter how fast it copies what fills the cache, so that
  * copies of another process's memory tell little of it. It is measured with our transfers, never alone.
- *
- * @param size of a copy, in bytes
  */
 record SameMemoryCopy(long size) implements Measurement {
-
     @Override
     public Program program() {
         return Program.SLUICE;

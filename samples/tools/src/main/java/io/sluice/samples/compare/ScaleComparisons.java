@@ -10,7 +10,6 @@ import java.util.List;
 
 /** Much of something compared with less of it. */
 final class ScaleComparisons {
-
     private static final int THOUSAND = 1000;
     private static final int MOST_ELEMENTS = 100 * THOUSAND;
     private static final int WINDOW = 256;
@@ -35,25 +34,15 @@ final class ScaleComparisons {
 
     private static Comparison connections(int count) {
         Transfers one = Transfers.of(Route.TCP, BenchOperation.WRITE, PAGE, IN_FLIGHT);
-        return Comparison.ofOwn(
-                        one,
-                        Api.REACTOR,
-                        one.withConnections(count),
-                        Api.REACTOR,
-                        "1-connection",
-                        Quantity.TRANSFERS_PER_SECOND)
+        Transfers many = one.withConnections(count);
+        return Comparison.ofOwn(one, many, Api.REACTOR, "1-connection", Quantity.TRANSFERS_PER_SECOND)
                 .with(Goal.atLeast(0.8));
     }
 
     private static Comparison elements(BenchOperation operation) {
         Transfers few = Transfers.of(Route.TCP, operation, WORD, WINDOW).withElements(THOUSAND);
-        return Comparison.ofOwn(
-                        few,
-                        Api.REACTOR,
-                        few.withElements(MOST_ELEMENTS),
-                        Api.REACTOR,
-                        THOUSAND + "-elements",
-                        Quantity.ELEMENTS_PER_SECOND)
+        Transfers many = few.withElements(MOST_ELEMENTS);
+        return Comparison.ofOwn(few, many, Api.REACTOR, THOUSAND + "-elements", Quantity.ELEMENTS_PER_SECOND)
                 .with(Goal.atLeast(1 / GROWTH));
     }
 

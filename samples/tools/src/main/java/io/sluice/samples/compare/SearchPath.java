@@ -8,7 +8,6 @@ import org.jspecify.annotations.Nullable;
 
 /** The folders that programs are looked for in. */
 public final class SearchPath {
-
     private SearchPath() {}
 
     /** The first program of a name, or {@code null}. A name with a folder is that file. */

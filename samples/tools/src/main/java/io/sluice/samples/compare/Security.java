@@ -47,7 +47,6 @@ enum Security {
 
     /** A key store with a key and its certificate, which is also the trusted one, made by the JDK's keytool for one comparison. */
     record KeyStoreFile(Path path) {
-
         private static final String PASSWORD = "measured";
         private static final Duration PATIENCE = Duration.ofSeconds(60);
 
@@ -70,20 +69,8 @@ enum Security {
         private void make(Path folder) throws MeasurementFailedException {
             String store = folder.resolve("keys.p12.new").toString();
             String certificate = folder.resolve("certificate.pem").toString();
-            keytool(
-                    folder,
-                    store,
-                    "-genkeypair",
-                    "-alias",
-                    "own",
-                    "-keyalg",
-                    "EC",
-                    "-dname",
-                    "CN=compare",
-                    "-ext",
-                    "SAN=ip:127.0.0.1",
-                    "-validity",
-                    "2");
+            String key = "-genkeypair -alias own -keyalg EC -dname CN=compare -ext SAN=ip:127.0.0.1 -validity 2";
+            keytool(folder, store, key.split(" "));
             keytool(folder, store, "-exportcert", "-alias", "own", "-rfc", "-file", certificate);
             keytool(folder, store, "-importcert", "-noprompt", "-alias", "trusted", "-file", certificate);
             try {

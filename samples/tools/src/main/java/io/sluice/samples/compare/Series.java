@@ -7,7 +7,6 @@ import org.jspecify.annotations.Nullable;
 
 /** The figures of one measurement, round after round. */
 final class Series {
-
     /** After so many failures it is not tried again: what hangs costs a round a minute. */
     private static final int MOST_FAILURES = 2;
 

@@ -2,7 +2,6 @@ package io.sluice.samples.compare;
 
 /** Sizes that are compared, in bytes, and how many are in flight if nothing else is said. */
 final class Sizes {
-
     static final long WORD = 8;
     static final long KIB = 1L << 10;
     static final long PAGE = 4 * KIB;

@@ -14,7 +14,6 @@ import java.util.List;
 
 /** Transfers over tcp compared with other programs. */
 final class SocketComparisons {
-
     private static final int FEW = 256;
     private static final int PAGES_OF_A_CACHE = 1024;
 

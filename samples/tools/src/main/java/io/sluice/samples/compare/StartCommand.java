@@ -13,7 +13,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Command lines of the programs that this one brings and starts to measure them, all by the Java that runs this one. */
 final class StartCommand {
-
     private static final String HELLO_FILE = Hello.class.getSimpleName() + ".class";
 
     // as the launcher has them
@@ -80,11 +79,8 @@ final class StartCommand {
 
     /**
      * What the virtual machine has learned of a program in a run, for it to start sooner in others: {@code -XX:AOTCache}.
-     *
-     * @param path the file
      */
     record AotCache(Path path) {
-
         /** The one for a task in a workbench's folder, made by one run of its command line if there is none yet. */
         static AotCache of(ProgramStart.Task task, List<String> command, BenchEnvironment workbench)
                 throws MeasurementFailedException {

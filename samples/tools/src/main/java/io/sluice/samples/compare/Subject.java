@@ -5,7 +5,6 @@ import org.jspecify.annotations.Nullable;
 
 /** What of this engine is compared with something else. */
 sealed interface Subject permits ProgramStart, Transfers {
-
     /** What the name of a comparison begins with. */
     String name();
 

@@ -10,7 +10,6 @@ import java.time.Duration;
  * @param warmup before it
  */
 public record Timing(int rounds, Duration duration, Duration warmup) {
-
     /** What starting and ending the processes of a measurement takes, about. */
     private static final Duration OVERHEAD = Duration.ofSeconds(4);
 

@@ -18,7 +18,6 @@ import java.util.stream.Stream;
  * program is killed it ends after a bounded time.
  */
 final class ToolProcess implements AutoCloseable {
-
     private static final Duration END_BY_SIGNAL = Duration.ofSeconds(5);
     private static final long POLL_MILLIS = 100;
     private static final int MOST_WORDS = 200;

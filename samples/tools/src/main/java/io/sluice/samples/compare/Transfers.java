@@ -31,7 +31,6 @@ record Transfers(
         boolean isScraped,
         Security security)
         implements Subject {
-
     /** Single ones on one connection, with one buffer, as an engine does by default. */
     static Transfers of(Route route, BenchOperation operation, long size, int inflight) {
         return new Transfers(

@@ -19,7 +19,6 @@ import org.jspecify.annotations.Nullable;
  * @param transports what it may use
  */
 record UcxTransfers(BenchOperation operation, long size, int inflight, Transports transports) implements Measurement {
-
     /** Of UCX, among which it chooses by itself. */
     enum Transports {
         /** tcp on the loopback interface. */
@@ -144,7 +143,6 @@ record UcxTransfers(BenchOperation operation, long size, int inflight, Transport
      * @param messagesPerSecond a whole number, so of little use for large messages
      */
     record Output(double mebibytesPerSecond, double messagesPerSecond) {
-
         private static final String BANDWIDTH = "overall_bw";
         private static final String RATE = "overall_mr";
         private static final double MEBI = 1 << 20;

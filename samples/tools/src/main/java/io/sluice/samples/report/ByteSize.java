@@ -11,7 +11,6 @@ import java.util.regex.Pattern;
  * either to different people.
  */
 public final class ByteSize {
-
     private static final String FORMS =
             "a whole number of bytes, or one followed by B, KiB, MiB, GiB, TiB (powers of 1024) or KB, MB, GB, TB"
                     + " (powers of 1000), such as 8, 4KiB or 64MB";

@@ -5,7 +5,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 
 /** Results as JSON. */
 public final class JsonText {
-
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private JsonText() {}

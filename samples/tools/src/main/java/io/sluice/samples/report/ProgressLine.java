@@ -11,7 +11,6 @@ import java.util.function.LongSupplier;
  * itself when to write.
  */
 public final class ProgressLine {
-
     private static final long TERMINAL_INTERVAL_NANOS = 200_000_000L;
     private static final long FIRST_PLAIN_INTERVAL_NANOS = 1_000_000_000L;
     private static final long PLAIN_INTERVAL_NANOS = 5_000_000_000L;
@@ -99,7 +98,7 @@ public final class ProgressLine {
                 total,
                 gigabytesPerSecond,
                 progress.inFlight(),
-                100 * CacheHits.rate(progress.pagesMoved(), progress.pagesReused()));
+                100 * ReplaySummary.hitRate(progress.pagesMoved(), progress.pagesReused()));
     }
 
     private static double gigabytesPerSecond(long bytes, long nanos) {
@@ -119,7 +118,6 @@ public final class ProgressLine {
      */
     public record Progress(
             long requestsDone, long requestsTotal, long bytesMoved, long inFlight, long pagesMoved, long pagesReused) {
-
         /** Stands for a number of requests that is not known before the end of the trace. */
         public static final long UNKNOWN = -1;
     }

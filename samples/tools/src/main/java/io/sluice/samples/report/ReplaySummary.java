@@ -48,17 +48,17 @@ import org.jspecify.annotations.Nullable;
     "write_gigabytes_per_second"
 })
 public record ReplaySummary(
-        @JsonProperty("model") String model,
-        @JsonProperty("transport") String transport,
-        @JsonProperty("interrupted") boolean interrupted,
-        @JsonProperty("requests") long requests,
+        String model,
+        String transport,
+        boolean interrupted,
+        long requests,
         @JsonProperty("trace_lines_skipped") long traceLinesSkipped,
         @JsonProperty("pages_moved") long pagesMoved,
         @JsonProperty("pages_reused") long pagesReused,
         @JsonProperty("corrupted_pages") long corruptedPages,
-        @JsonProperty("bytes") long bytes,
+        long bytes,
         @JsonProperty("page_bytes") long pageBytes,
-        @JsonProperty("seconds") double seconds,
+        double seconds,
 
         @JsonProperty("write_seconds") @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable
         Double writeSeconds,
@@ -66,10 +66,9 @@ public record ReplaySummary(
         @JsonProperty("transfer_ms") TransferMillis transferMillis,
         @JsonProperty("max_inflight_ops_seen") long maxInflightOps,
         @JsonProperty("max_inflight_bytes_seen") long maxInflightBytes,
-        @JsonProperty("reconnects") long reconnects,
+        long reconnects,
         @JsonProperty("requests_repeated") long requestsRepeated,
         @JsonProperty("pages_repeated") long pagesRepeated) {
-
     /** Bytes transferred in each second, in units of 10<sup>9</sup> bytes; 0 if no time passed. */
     @JsonProperty("gigabytes_per_second")
     public double gigabytesPerSecond() {
@@ -92,7 +91,12 @@ public record ReplaySummary(
     /** The share of pages that did not have to be moved, from 0 to 1; 0 if there were no pages. */
     @JsonProperty("cache_hit_rate")
     public double cacheHitRate() {
-        return CacheHits.rate(pagesMoved, pagesReused);
+        return hitRate(pagesMoved, pagesReused);
+    }
+
+    static double hitRate(long pagesMoved, long pagesReused) {
+        long pages = pagesMoved + pagesReused;
+        return pages == 0 ? 0 : (double) pagesReused / pages;
     }
 
     /** The summary as one line of JSON. */
@@ -109,7 +113,6 @@ public record ReplaySummary(
      * @param max the longest
      */
     public record TransferMillis(double p50, double p90, double p99, double max) {
-
         private static final double NANOS_PER_MILLI = 1e6;
 
         /** The percentiles of recorded durations in nanoseconds. */
@@ -123,6 +126,50 @@ public record ReplaySummary(
 
         private static double percentile(AbstractHistogram nanos, double percentile) {
             return nanos.getValueAtPercentile(percentile) / NANOS_PER_MILLI;
+        }
+    }
+
+    /** A replay's summary as a table for people. */
+    public static final class ReplaySummaryTable {
+        private ReplaySummaryTable() {}
+
+        /** The table, several lines each ending in a line feed. */
+        public static String render(ReplaySummary summary) {
+            SummaryTable table = new SummaryTable()
+                    .row("model", summary.model())
+                    .row("transport", summary.transport())
+                    .row(
+                            "requests",
+                            SummaryTable.count(summary.requests()) + (summary.interrupted() ? " (interrupted)" : ""));
+            if (summary.traceLinesSkipped() > 0) {
+                table.row("trace lines skipped", summary.traceLinesSkipped());
+            }
+            table.row("pages moved", summary.pagesMoved())
+                    .row("pages reused", summary.pagesReused())
+                    .row("cache hits", "%.1f %%", 100 * summary.cacheHitRate())
+                    .row("corrupted pages", summary.corruptedPages())
+                    .row("bytes moved", SummaryTable.bytes(summary.bytes()))
+                    .row("of them pages", SummaryTable.bytes(summary.pageBytes()))
+                    .row("time", "%.3f s", summary.seconds())
+                    .row("throughput", "%.3f GB/s", summary.gigabytesPerSecond());
+            Double writes = summary.writeGigabytesPerSecond();
+            if (writes != null) {
+                table.row("writes alone", "%.3f GB/s", writes);
+            }
+            table.row("transfer p50", "%.3f ms", summary.transferMillis().p50())
+                    .row("transfer p90", "%.3f ms", summary.transferMillis().p90())
+                    .row("transfer p99", "%.3f ms", summary.transferMillis().p99())
+                    .row("transfer max", "%.3f ms", summary.transferMillis().max())
+                    .row(
+                            "most in flight",
+                            SummaryTable.count(summary.maxInflightOps()) + " operations, "
+                                    + ByteSize.format(summary.maxInflightBytes()));
+            if (summary.reconnects() > 0) {
+                table.row("reconnects", summary.reconnects())
+                        .row("requests repeated", summary.requestsRepeated())
+                        .row("pages repeated", summary.pagesRepeated());
+            }
+            return table.toString();
         }
     }
 }

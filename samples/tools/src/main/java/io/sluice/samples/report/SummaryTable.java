@@ -4,7 +4,6 @@ import java.util.Locale;
 
 /** A summary for people: a row for each figure, its label and its value. */
 public final class SummaryTable {
-
     private final StringBuilder text = new StringBuilder();
 
     /** A table without rows. */

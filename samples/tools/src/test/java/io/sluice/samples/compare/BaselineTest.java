@@ -114,7 +114,7 @@ class BaselineTest {
                 Map.of(),
                 port -> List.of(workbench.ceiling(), "target", Integer.toString(port)),
                 port -> List.of(workbench.ceiling(), "ping-pong", Integer.toString(port), "spin", "0", "50"));
-        BaselineOutput figures = BaselineOutput.of(output);
+        BaselineRun.BaselineOutput figures = BaselineRun.BaselineOutput.of(output);
         assertThat(figures.operations()).isPositive();
         assertThat(figures.nanos()).isGreaterThanOrEqualTo(50_000_000);
         assertThat(figures.medianNanos()).isBetween(1L, figures.nanos());

@@ -131,7 +131,7 @@ class BenchEnvironmentTest {
     }
 
     private static BenchEnvironment workbench(BooleanSupplier interrupted) throws IOException {
-        return new BenchEnvironment(
+        return BenchEnvironment.open(
                 new Timing(1, SHORT, Duration.ZERO),
                 new Pinning(List.of(), List.of(), List.of(), false),
                 arguments -> arguments,

@@ -287,14 +287,14 @@ class CompareDocumentTest {
         assertThat(lines[2]).contains("0.90  >= 0.90  yes");
     }
 
-    private static CommandLog commands() {
-        CommandLog log = new CommandLog(Path.of("/folder"));
+    private static BenchEnvironment.CommandLog commands() {
+        BenchEnvironment.CommandLog log = new BenchEnvironment.CommandLog(Path.of("/folder"));
         log.add(
                 STREAM.theirs().label(),
-                CommandLog.Role.INITIATOR,
+                BenchEnvironment.CommandLog.Role.INITIATOR,
                 Map.of("B", "2", "A", "1"),
                 List.of("/folder/iperf3", "-c", "a b"));
-        log.add(STREAM.theirs().label(), CommandLog.Role.TARGET, Map.of(), List.of("iperf3", "-s"));
+        log.add(STREAM.theirs().label(), BenchEnvironment.CommandLog.Role.TARGET, Map.of(), List.of("iperf3", "-s"));
         return log;
     }
 
@@ -311,7 +311,7 @@ class CompareDocumentTest {
                 .createObjectNode()
                 .put("cpu_model", "Processor <1>")
                 .put("processors", 2);
-        RunDescription run = new RunDescription(
+        CompareDocument.RunDescription run = new CompareDocument.RunDescription(
                 "1.2.3",
                 Instant.parse("2026-02-03T04:05:06Z"),
                 "./sluice compare --only </script>",

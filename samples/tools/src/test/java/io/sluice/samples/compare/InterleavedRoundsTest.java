@@ -66,7 +66,7 @@ class InterleavedRoundsTest {
     private InterleavedRounds run(Scripted... measurements) throws IOException {
         Timing timing = new Timing(3, Duration.ofSeconds(1), Duration.ZERO);
         Pinning pinning = new Pinning(List.of(), List.of(), List.of(), false);
-        try (BenchEnvironment workbench = new BenchEnvironment(timing, pinning, arguments -> arguments, () -> false)) {
+        try (BenchEnvironment workbench = BenchEnvironment.open(timing, pinning, arguments -> arguments, () -> false)) {
             InterleavedRounds rounds = new InterleavedRounds(
                     List.of(measurements), workbench, new RoundsProgress(new PrintWriter(told), false));
             rounds.run();

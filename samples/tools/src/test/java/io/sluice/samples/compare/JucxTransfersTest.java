@@ -17,13 +17,13 @@ class JucxTransfersTest {
     private static BenchEnvironment workbench() throws Exception {
         Timing timing = new Timing(1, Duration.ofMillis(200), Duration.ofMillis(50));
         Pinning pinning = new Pinning(List.of(), List.of(), List.of(), true);
-        return new BenchEnvironment(timing, pinning, arguments -> arguments, () -> false);
+        return BenchEnvironment.open(timing, pinning, arguments -> arguments, () -> false);
     }
 
     @ParameterizedTest
     @CsvSource({"WRITE, 8, 32", "READ, 8, 32", "WRITE, 1048576, 1", "READ, 65536, 4"})
     void itTransfersBetweenTwoProcesses(BenchOperation operation, long size, int outstanding) throws Exception {
-        Assumptions.assumeTrue(UcxLibrary.isPresent(), "no " + UcxLibrary.NAME);
+        Assumptions.assumeTrue(JucxTransfers.UcxLibrary.isPresent(), "no " + JucxTransfers.UcxLibrary.NAME);
         try (BenchEnvironment workbench = workbench()) {
             Figures figures = new JucxTransfers(operation, size, outstanding).run(workbench);
             assertThat(figures.values().get(Quantity.TRANSFERS_PER_SECOND)).isPositive();
@@ -60,7 +60,7 @@ class JucxTransfersTest {
 
     @Test
     void theBindingTellsItsVersion() {
-        assertThat(UcxLibrary.bindingVersion()).matches("jucx \\d+\\.\\d+\\.\\d+.*");
+        assertThat(JucxTransfers.UcxLibrary.bindingVersion()).matches("jucx \\d+\\.\\d+\\.\\d+.*");
         assertThat(Program.JUCX.packages()).isEqualTo(List.of("libucx0"));
     }
 }

@@ -64,8 +64,9 @@ class PeerOutputsTest {
 
     @Test
     void theJavaBindingTellsItsFiguresAsTheCeilingDoes() throws Exception {
-        BaselineOutput output = BaselineOutput.of(BaselineOutput.toJson(500_000_000, 1_000));
-        assertThat(output).isEqualTo(new BaselineOutput(500_000_000, 1_000, 0, 0));
+        BaselineRun.BaselineOutput output =
+                BaselineRun.BaselineOutput.of(BaselineRun.BaselineOutput.toJson(500_000_000, 1_000));
+        assertThat(output).isEqualTo(new BaselineRun.BaselineOutput(500_000_000, 1_000, 0, 0));
         assertThat(output.operationsPerSecond()).isCloseTo(2_000, within(1e-9));
     }
 
@@ -123,11 +124,13 @@ class PeerOutputsTest {
 
     @Test
     void theCeilingTellsRatesAMedianAndATail() throws Exception {
-        BaselineOutput output = BaselineOutput.of("{\"mode\":\"put\",\"size\":8,\"inflight\":32,\"nanos\":2000000000,"
-                + "\"operations\":500,\"median_nanos\":2500,\"p99_nanos\":4000}\n");
+        BaselineRun.BaselineOutput output =
+                BaselineRun.BaselineOutput.of("{\"mode\":\"put\",\"size\":8,\"inflight\":32,\"nanos\":2000000000,"
+                        + "\"operations\":500,\"median_nanos\":2500,\"p99_nanos\":4000}\n");
         assertThat(output.operationsPerSecond()).isEqualTo(250);
         assertThat(output.medianMicros()).isEqualTo(2.5);
         assertThat(output.tail()).isEqualTo(1.6);
-        assertThatThrownBy(() -> BaselineOutput.of("usage: ceiling")).isInstanceOf(MeasurementFailedException.class);
+        assertThatThrownBy(() -> BaselineRun.BaselineOutput.of("usage: ceiling"))
+                .isInstanceOf(MeasurementFailedException.class);
     }
 }

@@ -112,8 +112,8 @@ class ReplaySummaryTest {
         assertThat(node.get("write_seconds").asDouble()).isEqualTo(1.5);
         assertThat(node.get("write_gigabytes_per_second").asDouble()).isCloseTo(2, within(1e-9));
         assertThat(node.get("gigabytes_per_second").asDouble()).isCloseTo(0.75, within(1e-9));
-        assertThat(ReplaySummaryTable.render(separate)).contains("writes alone         2.000 GB/s\n");
-        assertThat(ReplaySummaryTable.render(SUMMARY)).doesNotContain("writes alone");
+        assertThat(ReplaySummary.ReplaySummaryTable.render(separate)).contains("writes alone         2.000 GB/s\n");
+        assertThat(ReplaySummary.ReplaySummaryTable.render(SUMMARY)).doesNotContain("writes alone");
     }
 
     @Test
@@ -145,7 +145,7 @@ class ReplaySummaryTest {
         Locale before = Locale.getDefault();
         try {
             Locale.setDefault(Locale.GERMANY);
-            assertThat(ReplaySummaryTable.render(SUMMARY)).isEqualTo("""
+            assertThat(ReplaySummary.ReplaySummaryTable.render(SUMMARY)).isEqualTo("""
                 model                llama-3.1-8b
                 transport            shm
                 requests             100
@@ -167,7 +167,7 @@ class ReplaySummaryTest {
                 requests repeated    7
                 pages repeated       192
                 """);
-            assertThat(ReplaySummaryTable.render(NOTHING))
+            assertThat(ReplaySummary.ReplaySummaryTable.render(NOTHING))
                     .contains("0 (interrupted)")
                     .doesNotContain("skipped", "NaN");
         } finally {

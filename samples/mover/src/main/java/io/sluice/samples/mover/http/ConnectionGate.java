@@ -17,7 +17,6 @@ import org.jspecify.annotations.Nullable;
  * all requests are being answered, the new client goes. Confined to the verticle's context.
  */
 final class ConnectionGate {
-
     private static final int CHECKS_PER_TIMEOUT = 4;
 
     private final int most;

@@ -11,14 +11,8 @@ import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
 
-/**
- * The contract of the API: as it is served, and as requests are validated against it.
- *
- * @param text the document, in YAML
- * @param contract the same for the validation
- */
+/** The contract of the API: as it is served, and as requests are validated against it. */
 record Contract(Buffer text, OpenAPIContract contract) {
-
     /** Where it lies on the class path. */
     static final String PLACE = "io/sluice/samples/mover/openapi.yaml";
 
@@ -26,7 +20,7 @@ record Contract(Buffer text, OpenAPIContract contract) {
     private static final String RESPONSES = "responses";
 
     static Future<Contract> read(Vertx vertx) {
-        return Packaged.read(vertx, PLACE)
+        return PackagedPage.file(vertx, PLACE)
                 .compose(text ->
                         OpenAPIContract.from(vertx, validated(text)).map(contract -> new Contract(text, contract)));
     }

@@ -17,7 +17,6 @@ import io.vertx.core.Vertx;
  * @param httpId the HTTP server's deployment
  */
 public record MoverDeployment(MoverClient client, String host, int port, String moverId, String httpId) {
-
     /**
      * Deploys both.
      *
@@ -32,7 +31,7 @@ public record MoverDeployment(MoverClient client, String host, int port, String 
         return vertx.deployVerticle(new MoverVerticle(mover))
                 .compose(moverId -> vertx.deployVerticle(server)
                         .map(httpId -> new MoverDeployment(client, http.host(), server.port(), moverId, httpId))
-                        .recover(error -> client.leave()
+                        .recover(error -> client.ask(MoverClient.Operation.LEAVE)
                                 .transform(left -> vertx.undeploy(moverId))
                                 .transform(undeployed -> Future.failedFuture(error))));
     }
@@ -47,6 +46,8 @@ public record MoverDeployment(MoverClient client, String host, int port, String 
      * then it ends its moves.
      */
     public Future<Void> undeploy(Vertx vertx) {
-        return vertx.undeploy(httpId).transform(done -> client.leave()).transform(done -> vertx.undeploy(moverId));
+        return vertx.undeploy(httpId)
+                .transform(done -> client.ask(MoverClient.Operation.LEAVE))
+                .transform(done -> vertx.undeploy(moverId));
     }
 }

@@ -14,52 +14,21 @@ import org.jspecify.annotations.Nullable;
  * @param host where to listen. It answers every client: name another host than loopback only in a network that you trust
  * @param port 0 for any free one
  * @param metricsRegistry the name of the registry of Vert.x' metrics that {@code /metrics} shows; {@code null} for none
- * @param maxEventStreams how many clients may listen for events at a time
- * @param maxBodyBytes the largest request
- * @param maxConnections the most at a time, 2 or more, half of which one address may have
- * @param requestTimeout until the head of a request has come, from the opening of its connection or the end of the answer
- *     before it, and again until its body has; positive. A connection that waits longer is closed
+ * @param limits of what clients hold
  * @param isLocal whether the mover runs on the same Vert.x, so that none of its name elsewhere in a cluster is meant
  */
 public record MoverHttpOptions(
-        String mover,
-        String host,
-        int port,
-        @Nullable String metricsRegistry,
-        int maxEventStreams,
-        long maxBodyBytes,
-        int maxConnections,
-        Duration requestTimeout,
-        boolean isLocal) {
-
+        String mover, String host, int port, @Nullable String metricsRegistry, Limits limits, boolean isLocal) {
     /** The port that is taken unless another is told. */
     public static final int DEFAULT_PORT = 8080;
 
     private static final String LOOPBACK = "127.0.0.1";
-    private static final int DEFAULT_EVENT_STREAMS = 128;
 
-    private static final int DEFAULT_CONNECTIONS = 512;
-    private static final int LEAST_CONNECTIONS = 16;
-    private static final Duration DEFAULT_REQUEST_TIMEOUT = Duration.ofSeconds(30);
-
-    // the rest is for the engine, for another mover in the process and for the JVM itself
-    private static final int PART_OF_DESCRIPTORS = 4;
-
-    /** 4,096 hashes in quotes, three times over. */
-    private static final long DEFAULT_BODY_BYTES = 256 << 10;
-
-    /** Checks the ranges. */
+    /** Checks that all is there. */
     public MoverHttpOptions {
         Objects.requireNonNull(mover, "mover");
         Objects.requireNonNull(host, "host");
-        Objects.requireNonNull(requestTimeout, "requestTimeout");
-        if (maxConnections < 2 || !requestTimeout.isPositive()) {
-            throw new IllegalArgumentException("there is room for 2 connections and time for a request at least, not "
-                    + maxConnections + " connections and " + requestTimeout);
-        }
-        if (maxEventStreams < 1 || maxBodyBytes < 1) {
-            throw new IllegalArgumentException("limits are positive");
-        }
+        Objects.requireNonNull(limits, "limits");
     }
 
     /**
@@ -68,73 +37,77 @@ public record MoverHttpOptions(
      * @param mover the mover's name in the directory
      */
     public static MoverHttpOptions of(String mover) {
-        return new MoverHttpOptions(
-                mover,
-                LOOPBACK,
-                0,
-                null,
-                DEFAULT_EVENT_STREAMS,
-                DEFAULT_BODY_BYTES,
-                defaultConnections(),
-                DEFAULT_REQUEST_TIMEOUT,
-                false);
-    }
-
-    private static int defaultConnections() {
-        long part = ManagementFactory.getOperatingSystemMXBean() instanceof UnixOperatingSystemMXBean system
-                ? system.getMaxFileDescriptorCount() / PART_OF_DESCRIPTORS
-                : DEFAULT_CONNECTIONS;
-        return Math.clamp(part, LEAST_CONNECTIONS, DEFAULT_CONNECTIONS);
+        return new MoverHttpOptions(mover, LOOPBACK, 0, null, Limits.defaults(), false);
     }
 
     /** The same at another place. */
     public MoverHttpOptions listening(String onHost, int onPort) {
-        return new MoverHttpOptions(
-                mover,
-                onHost,
-                onPort,
-                metricsRegistry,
-                maxEventStreams,
-                maxBodyBytes,
-                maxConnections,
-                requestTimeout,
-                isLocal);
+        return new MoverHttpOptions(mover, onHost, onPort, metricsRegistry, limits, isLocal);
     }
 
     /** The same with metrics. */
     public MoverHttpOptions withMetricsRegistry(@Nullable String registry) {
-        return new MoverHttpOptions(
-                mover, host, port, registry, maxEventStreams, maxBodyBytes, maxConnections, requestTimeout, isLocal);
+        return new MoverHttpOptions(mover, host, port, registry, limits, isLocal);
     }
 
-    /** The same with more or fewer clients that listen. */
-    public MoverHttpOptions withMaxEventStreams(int most) {
-        return new MoverHttpOptions(
-                mover, host, port, metricsRegistry, most, maxBodyBytes, maxConnections, requestTimeout, isLocal);
-    }
-
-    /**
-     * The same with other bounds on what clients hold.
-     *
-     * @param most connections at a time, 2 or more; unless told, 512, and no more than a quarter of the process' descriptors
-     * @param timeout for the head of a request, and again for its body; positive; unless told, 30 seconds
-     */
-    public MoverHttpOptions withConnections(int most, Duration timeout) {
-        return new MoverHttpOptions(
-                mover, host, port, metricsRegistry, maxEventStreams, maxBodyBytes, most, timeout, isLocal);
+    /** The same with other bounds on what clients hold. */
+    public MoverHttpOptions withLimits(Limits other) {
+        return new MoverHttpOptions(mover, host, port, metricsRegistry, other, isLocal);
     }
 
     /** The same for the mover of a name on the same Vert.x. */
     MoverHttpOptions servingLocal(String directoryName) {
-        return new MoverHttpOptions(
-                directoryName,
-                host,
-                port,
-                metricsRegistry,
-                maxEventStreams,
-                maxBodyBytes,
-                maxConnections,
-                requestTimeout,
-                true);
+        return new MoverHttpOptions(directoryName, host, port, metricsRegistry, limits, true);
+    }
+
+    /**
+     * Bounds on what clients hold.
+     *
+     * @param eventStreams how many clients may listen for events at a time
+     * @param bodyBytes the largest request
+     * @param connections the most at a time, 2 or more, half of which one address may have
+     * @param requestTimeout until the head of a request has come, from the opening of its connection or the end of the answer
+     *     before it, and again until its body has; positive. A connection that waits longer is closed
+     */
+    public record Limits(int eventStreams, long bodyBytes, int connections, Duration requestTimeout) {
+        private static final int DEFAULT_EVENT_STREAMS = 128;
+        private static final int DEFAULT_CONNECTIONS = 512;
+        private static final int LEAST_CONNECTIONS = 16;
+        private static final Duration DEFAULT_REQUEST_TIMEOUT = Duration.ofSeconds(30);
+        // the rest is for the engine, for another mover in the process and for the JVM itself
+        private static final int PART_OF_DESCRIPTORS = 4;
+        /** 4,096 hashes in quotes, three times over. */
+        private static final long DEFAULT_BODY_BYTES = 256 << 10;
+
+        /** Checks the ranges. */
+        public Limits {
+            if (connections < 2 || !requestTimeout.isPositive()) {
+                throw new IllegalArgumentException(
+                        "there is room for 2 connections and time for a request at least, not " + connections
+                                + " connections and " + requestTimeout);
+            }
+            if (eventStreams < 1 || bodyBytes < 1) {
+                throw new IllegalArgumentException("limits are positive");
+            }
+        }
+
+        /** 128 streams, 256 KiB, 512 connections but no more than a quarter of the process' descriptors, 30 seconds. */
+        public static Limits defaults() {
+            long part = ManagementFactory.getOperatingSystemMXBean() instanceof UnixOperatingSystemMXBean system
+                    ? system.getMaxFileDescriptorCount() / PART_OF_DESCRIPTORS
+                    : DEFAULT_CONNECTIONS;
+            int connections = Math.clamp(part, LEAST_CONNECTIONS, DEFAULT_CONNECTIONS);
+            return new Limits(DEFAULT_EVENT_STREAMS, DEFAULT_BODY_BYTES, connections, DEFAULT_REQUEST_TIMEOUT);
+        }
+
+        /** The same with more or fewer clients that listen. */
+        public Limits withEventStreams(int most) {
+            return new Limits(most, bodyBytes, connections, requestTimeout);
+        }
+
+        /** The same with other bounds on connections. */
+        public Limits withConnections(int most, Duration timeout) {
+            return new Limits(eventStreams, bodyBytes, most, timeout);
+        }
     }
 }

@@ -17,7 +17,6 @@ import org.jspecify.annotations.Nullable;
  * has no state but the clients that listen, so any number of it can serve one mover.
  */
 public final class MoverHttpVerticle extends VerticleBase {
-
     private static final int IDLE_SECONDS = 60;
 
     private final MoverHttpOptions options;
@@ -42,7 +41,7 @@ public final class MoverHttpVerticle extends VerticleBase {
     public Future<?> start() {
         MoverClient mover =
                 options.isLocal() ? MoverClient.local(vertx, options.mover()) : MoverClient.of(vertx, options.mover());
-        EventStreams listeners = new EventStreams(vertx, mover, options.maxEventStreams());
+        EventStreams listeners = new EventStreams(vertx, mover, options.limits().eventStreams());
         streams = listeners;
         listeners.begin();
         return Contract.read(vertx)
@@ -53,15 +52,10 @@ public final class MoverHttpVerticle extends VerticleBase {
 
     private Router router(Contract contract, PackagedPage page, MoverClient mover, EventStreams listeners) {
         RouterBuilder builder = RouterBuilder.create(vertx, contract.contract(), RequestExtractor.withBodyHandler());
-        builder.rootHandler(new KnownHosts(options.host()))
-                .rootHandler(new OwnOrigin())
-                .rootHandler(new SafeHeaders())
-                .rootHandler(BodyHandler.create(false).setBodyLimit(options.maxBodyBytes()));
-        ContractRoutes routes = new ContractRoutes(builder);
-        new MoverRoutes(mover).addTo(routes);
-        new OperationRoutes(vertx, mover, options.metricsRegistry()).addTo(routes);
-        routes.add("moveEvents", listeners::openForMove);
-        routes.add("events", listeners::openForAll);
+        BrowserRules.of(options.host()).addTo(builder);
+        builder.rootHandler(
+                BodyHandler.create(false).setBodyLimit(options.limits().bodyBytes()));
+        new MoverRoutes(builder, vertx, mover, options.metricsRegistry()).add(listeners);
         Router router = builder.createRouter();
         router.get("/openapi.yaml")
                 .handler(context -> context.response()
@@ -73,7 +67,8 @@ public final class MoverHttpVerticle extends VerticleBase {
     }
 
     private Future<HttpServer> listen(Router router) {
-        ConnectionGate gate = new ConnectionGate(options.maxConnections(), options.requestTimeout());
+        ConnectionGate gate = new ConnectionGate(
+                options.limits().connections(), options.limits().requestTimeout());
         gate.begin(vertx);
         return vertx.createHttpServer(new HttpServerOptions()
                         .setHost(options.host())

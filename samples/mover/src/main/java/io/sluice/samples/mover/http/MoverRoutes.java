@@ -1,98 +1,131 @@
 package io.sluice.samples.mover.http;
 
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.sluice.samples.mover.MoverClient;
+import io.sluice.samples.mover.MoverClient.Operation;
 import io.sluice.samples.mover.problem.Problems;
 import io.vertx.core.Future;
+import io.vertx.core.Handler;
+import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.RoutingContext;
+import io.vertx.ext.web.openapi.router.OpenAPIRoute;
 import io.vertx.ext.web.openapi.router.RouterBuilder;
+import io.vertx.micrometer.backends.BackendRegistries;
 import io.vertx.openapi.validation.RequestParameter;
 import io.vertx.openapi.validation.ValidatedRequest;
-import java.util.Map;
 import java.util.Objects;
-import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
-/** What is passed on to the mover as it comes, after it was validated. */
-record MoverRoutes(MoverClient mover) {
+/** What each operation of the contract does. Most are passed on to the mover as they come, after they were validated. */
+record MoverRoutes(
+        RouterBuilder builder,
+        Vertx vertx,
+        MoverClient mover,
+        @Nullable String registryName) {
     private static final int OK = 200;
     private static final int CREATED = 201;
     private static final int ACCEPTED = 202;
     private static final int NO_CONTENT = 204;
+    private static final int UNAVAILABLE = 503;
+    private static final String PROMETHEUS_TEXT = "text/plain; version=0.0.4; charset=utf-8";
 
-    void addTo(ContractRoutes routes) {
-        add(routes, "describe", OK, request -> mover.describe());
-        add(routes, "peers", OK, request -> mover.peers());
-        add(routes, "pools", OK, request -> mover.pools());
-        add(routes, "closePool", NO_CONTENT, request -> mover.closePool(path(request, "pool")));
-        add(routes, "blocks", OK, request -> mover.blocks(query(request)));
-        add(routes, "compute", OK, request -> mover.compute(body(request)));
-        add(routes, "moves", OK, request -> mover.moves());
-        add(routes, "move", OK, request -> mover.move(path(request, "id")));
-        add(routes, "cancel", ACCEPTED, request -> mover.cancel(path(request, "id")));
-        addCreation(routes, "registerPool", CREATED, "/api/pools/", "name", mover::registerPool);
-        addCreation(routes, "submit", ACCEPTED, "/api/moves/", "id", mover::submit);
+    void add(EventStreams listeners) {
+        pass("describe", OK, Operation.DESCRIBE);
+        pass("peers", OK, Operation.PEERS);
+        pass("pools", OK, Operation.POOLS);
+        pass("closePool", NO_CONTENT, Operation.CLOSE_POOL);
+        pass("blocks", OK, Operation.BLOCKS);
+        pass("compute", OK, Operation.COMPUTE);
+        pass("moves", OK, Operation.MOVES);
+        pass("move", OK, Operation.MOVE);
+        pass("cancel", ACCEPTED, Operation.CANCEL);
+        create("registerPool", CREATED, Operation.REGISTER_POOL, "/api/pools/", "name");
+        create("submit", ACCEPTED, Operation.SUBMIT, "/api/moves/", "id");
+        route("moveEvents").addHandler(listeners::openForMove);
+        route("events").addHandler(listeners::openForAll);
+        addUnvalidated("live", context -> probe(context, "live"));
+        addUnvalidated("ready", context -> probe(context, "ready"));
+        addUnvalidated("metrics", this::scrape);
     }
 
-    private static void addCreation(
-            ContractRoutes routes,
-            String operation,
-            int status,
-            String folder,
-            String key,
-            Function<JsonObject, Future<JsonObject>> action) {
-        routes.add(operation, context -> {
-            Future<JsonObject> made = action.apply(body(request(context)));
+    private void pass(String id, int status, Operation operation) {
+        route(id).addHandler(context -> answer(context, status, mover.ask(operation, asked(context))));
+    }
+
+    private void create(String id, int status, Operation operation, String folder, String key) {
+        route(id).addHandler(context -> {
+            Future<JsonObject> made = mover.ask(operation, asked(context));
             made.onSuccess(it -> context.response().putHeader("Location", folder + it.getString(key)));
             answer(context, status, made);
         });
     }
 
-    private static void add(
-            ContractRoutes routes,
-            String operation,
-            int status,
-            Function<ValidatedRequest, Future<JsonObject>> action) {
-        routes.add(operation, context -> answer(context, status, action.apply(request(context))));
+    /** For what takes nothing that could be wrong: it needs no worker, and is answered also when all are busy. */
+    private void addUnvalidated(String operation, Handler<RoutingContext> handler) {
+        route(operation).setDoValidation(false).addHandler(handler);
+    }
+
+    private OpenAPIRoute route(String operation) {
+        return Objects.requireNonNull(builder.getRoute(operation), operation);
     }
 
     private static void answer(RoutingContext context, int status, Future<JsonObject> outcome) {
-        outcome.onComplete(done -> {
-            if (done.failed()) {
-                ProblemResponse.send(context, Problems.of(done.cause()));
-                return;
+        outcome.onFailure(error -> ProblemResponse.send(context, Problems.of(error)))
+                .onSuccess(json -> {
+                    if (status == NO_CONTENT) {
+                        context.response().setStatusCode(status).end();
+                    } else {
+                        answer(context, status, json);
+                    }
+                });
+    }
+
+    private static void answer(RoutingContext context, int status, JsonObject json) {
+        HttpServerResponse response = context.response().setStatusCode(status);
+        response.putHeader("Content-Type", "application/json").putHeader("Cache-Control", "no-store");
+        response.end(json.toBuffer());
+    }
+
+    /** The members of the body, and the parameters of the path and the query. */
+    private static JsonObject asked(RoutingContext context) {
+        ValidatedRequest request = Objects.requireNonNull(context.get(RouterBuilder.KEY_META_DATA_VALIDATED_REQUEST));
+        RequestParameter body = request.getBody();
+        JsonObject asked =
+                body == null || body.isNull() ? new JsonObject() : Objects.requireNonNull(body.getJsonObject());
+        request.getPathParameters().forEach((name, value) -> asked.put(name, String.valueOf(value.getString())));
+        request.getQuery().forEach((name, value) -> {
+            if (!value.isNull()) {
+                asked.put(name, value.get());
             }
-            HttpServerResponse response = context.response().setStatusCode(status);
-            if (status == NO_CONTENT) {
-                response.end();
-            } else {
-                response.putHeader("Content-Type", "application/json")
-                        .putHeader("Cache-Control", "no-store")
-                        .end(done.result().toBuffer());
-            }
+        });
+        return asked;
+    }
+
+    private void probe(RoutingContext context, String question) {
+        mover.ask(Operation.HEALTH).onComplete(done -> {
+            boolean isUp = done.succeeded() && done.result().getBoolean(question);
+            String detail = done.succeeded()
+                    ? done.result().getString("detail")
+                    : Problems.of(done.cause()).detail();
+            JsonObject status = new JsonObject().put("status", isUp ? "up" : "down");
+            answer(context, isUp ? OK : UNAVAILABLE, status.put("detail", detail));
         });
     }
 
-    private static ValidatedRequest request(RoutingContext context) {
-        return Objects.requireNonNull(context.get(RouterBuilder.KEY_META_DATA_VALIDATED_REQUEST));
-    }
-
-    private static JsonObject body(ValidatedRequest request) {
-        return Objects.requireNonNull(request.getBody().getJsonObject());
-    }
-
-    private static String path(ValidatedRequest request, String name) {
-        RequestParameter value = request.getPathParameters().get(name);
-        return value == null ? "" : String.valueOf(value.getString());
-    }
-
-    private static JsonObject query(ValidatedRequest request) {
-        JsonObject query = new JsonObject();
-        for (Map.Entry<String, RequestParameter> parameter : request.getQuery().entrySet()) {
-            if (!parameter.getValue().isNull()) {
-                query.put(parameter.getKey(), parameter.getValue().get());
-            }
+    private void scrape(RoutingContext context) {
+        MeterRegistry registry = registryName == null ? null : BackendRegistries.getNow(registryName);
+        if (!(registry instanceof PrometheusMeterRegistry prometheus)) {
+            ProblemResponse.send(context, Problems.NOT_FOUND.with("/metrics"));
+            return;
         }
-        return query;
+        // Reads every figure, and makes a text of some hundred kilobytes.
+        vertx.executeBlocking(() -> prometheus.scrape(), false)
+                .onFailure(error -> ProblemResponse.send(context, Problems.of(error)))
+                .onSuccess(text -> context.response()
+                        .putHeader("Content-Type", PROMETHEUS_TEXT)
+                        .end(text));
     }
 }

@@ -12,9 +12,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Answers every failure with a problem. */
 final class ProblemResponse {
-
-    private static final int METHOD_NOT_ALLOWED = 405;
-    private static final int TOO_LARGE = 413;
     private static final int FIRST_ERROR = 400;
     private static final int LAST_OF_CLIENT = 499;
     private static final String RETRY_SECONDS = "1";
@@ -26,7 +23,7 @@ final class ProblemResponse {
         router.route().failureHandler(ProblemResponse::failed);
         // What no route has taken comes here and not to a failure handler.
         router.errorHandler(Problems.NOT_FOUND.status(), ProblemResponse::failed);
-        router.errorHandler(METHOD_NOT_ALLOWED, ProblemResponse::failed);
+        router.errorHandler(Problems.METHOD_NOT_ALLOWED.status(), ProblemResponse::failed);
     }
 
     static void send(RoutingContext context, Problem problem) {
@@ -52,32 +49,20 @@ final class ProblemResponse {
     }
 
     private static Problem problem(int status, @Nullable Throwable failure, RoutingContext context) {
-        if (failure instanceof ValidatorException invalid) {
-            return Problems.INVALID_REQUEST.with(String.valueOf(invalid.getMessage()));
-        }
-        if (failure instanceof HttpException http && http.getCause() instanceof ValidatorException invalid) {
+        Throwable cause = failure instanceof HttpException http && http.getCause() != null ? http.getCause() : failure;
+        if (cause instanceof ValidatorException invalid) {
             return Problems.INVALID_REQUEST.with(String.valueOf(invalid.getMessage()));
         }
         int told = failure instanceof HttpException http ? http.getStatusCode() : status;
+        String path = String.valueOf(context.request().path());
         if (told == Problems.NOT_FOUND.status()) {
-            return Problems.NOT_FOUND.with(String.valueOf(context.request().path()));
+            return Problems.NOT_FOUND.with(path);
         }
-        if (told == METHOD_NOT_ALLOWED) {
-            return new Problem(
-                    "method-not-allowed",
-                    METHOD_NOT_ALLOWED,
-                    "This cannot be done here",
-                    context.request().method() + " is not among the methods of "
-                            + context.request().path(),
-                    "See /openapi.yaml.");
+        if (told == Problems.METHOD_NOT_ALLOWED.status()) {
+            return Problems.METHOD_NOT_ALLOWED.with(context.request().method(), path);
         }
-        if (told == TOO_LARGE) {
-            return new Problem(
-                    "too-large",
-                    TOO_LARGE,
-                    "The request is too large",
-                    "its body is larger than this server takes",
-                    "Ask for fewer blocks at a time.");
+        if (told == Problems.TOO_LARGE.status()) {
+            return Problems.TOO_LARGE.with();
         }
         if (told >= FIRST_ERROR && told <= LAST_OF_CLIENT) {
             Problem invalid = Problems.INVALID_REQUEST.with(

@@ -5,11 +5,13 @@ import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferCancelledException;
 import io.sluice.engine.TransferElement;
-import io.sluice.samples.mover.peer.Grant;
+import io.sluice.engine.TransferOptions;
 import io.sluice.samples.mover.peer.PeerLink;
+import io.sluice.samples.mover.peer.PeerLink.Grant;
 import io.sluice.samples.mover.pool.BlockPool;
 import io.sluice.samples.mover.pool.PoolLayout;
 import io.sluice.samples.mover.pool.Pools;
+import io.sluice.samples.mover.problem.Problems;
 import io.sluice.vertx.TransferResultStream;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -24,7 +26,6 @@ import java.util.Set;
  * checked. Confined to the mover's context.
  */
 abstract class MoveRun {
-
     private static final int LANES = 2;
     private static final long BATCH_BYTES = 16L << 20;
     private static final int BATCH_BLOCKS = 64;
@@ -32,11 +33,11 @@ abstract class MoveRun {
     private static final long MILLIS_PER_SECOND = 1000;
     private static final long NANOS_PER_MILLI = 1_000_000;
 
-    final Vertx vertx;
     final Move move;
     final BlockPool pool;
     final PeerLink link;
     final Pools pools;
+    private final Vertx vertx;
     private final Directory directory;
     private final List<Long> hashes;
     private final Set<TransferResultStream> streams = new HashSet<>();
@@ -47,21 +48,24 @@ abstract class MoveRun {
     private long paced;
     private boolean failed;
 
-    MoveRun(
+    /** What a run works with. */
+    record Parts(
             Vertx vertx,
             Move move,
             BlockPool pool,
             PeerLink link,
             List<Long> hashes,
             Pools pools,
-            Directory directory) {
-        this.vertx = vertx;
-        this.move = move;
-        this.pool = pool;
-        this.link = link;
-        this.hashes = hashes;
-        this.pools = pools;
-        this.directory = directory;
+            Directory directory) {}
+
+    MoveRun(Parts parts) {
+        this.vertx = parts.vertx;
+        this.move = parts.move;
+        this.pool = parts.pool;
+        this.link = parts.link;
+        this.hashes = parts.hashes;
+        this.pools = parts.pools;
+        this.directory = parts.directory;
     }
 
     /** Moves some blocks. When it has ended, however it did, nothing of it touches memory. */
@@ -189,5 +193,174 @@ abstract class MoveRun {
     private static TransferElement element(
             MemoryRegion local, long localOffset, RemoteRegion remote, long remoteOffset, long length) {
         return new TransferElement(local, localOffset, remote, remoteOffset, length);
+    }
+
+    /** Reads blocks of a peer into the pool here. */
+    static final class PullRun extends MoveRun {
+        PullRun(Parts parts) {
+            super(parts);
+        }
+
+        @Override
+        Future<Void> batch(List<Long> blocks) {
+            List<Long> missing = blocks.stream().filter(hash -> !pool.has(hash)).toList();
+            if (missing.size() < blocks.size()) {
+                move.present(blocks.size() - missing.size());
+            }
+            if (missing.isEmpty()) {
+                return Future.succeededFuture();
+            }
+            return link.locate(pool.name(), missing)
+                    .compose(grant -> Future.succeededFuture(missing)
+                            .compose(wanted -> fetch(wanted, grant))
+                            .onComplete(ended -> link.release(grant.lease())));
+        }
+
+        private Future<Void> fetch(List<Long> wanted, Grant grant) {
+            if (!grant.layout().hasBlocksLike(pool.layout())) {
+                return Future.failedFuture(
+                        Problems.DIFFERENT_LAYOUT.with(pool.name()).asException());
+            }
+            if (!pools.isOpen(pool)) {
+                return Future.failedFuture(
+                        Problems.UNKNOWN_POOL.with(pool.name()).asException());
+            }
+            List<BlockPool.ReservedBlock> coming = new ArrayList<>();
+            List<Integer> theirs = new ArrayList<>();
+            boolean full = false;
+            for (int i = 0; i < wanted.size() && !full; i++) {
+                long hash = wanted.get(i);
+                if (grant.slot(i) < 0) {
+                    move.unknown(hash);
+                } else if (pool.has(hash)) {
+                    move.present(1);
+                } else {
+                    int mine = pool.reserve();
+                    full = mine == BlockPool.NONE;
+                    if (!full) {
+                        coming.add(new BlockPool.ReservedBlock(hash, mine));
+                        theirs.add(grant.slot(i));
+                    }
+                }
+            }
+            Future<Void> fetched = coming.isEmpty() ? Future.succeededFuture() : read(coming, theirs, grant);
+            return full
+                    ? fetched.compose(done -> Future.failedFuture(
+                            Problems.POOL_FULL.with(pool.name()).asException()))
+                    : fetched;
+        }
+
+        private Future<Void> read(List<BlockPool.ReservedBlock> coming, List<Integer> theirs, Grant grant) {
+            // On a failure from here on the slots are given back.
+            return Future.succeededFuture(grant)
+                    .compose(granted -> attach(granted))
+                    .compose(peer -> {
+                        List<TransferElement> elements = new ArrayList<>();
+                        for (int i = 0; i < coming.size(); i++) {
+                            addElements(elements, coming.get(i).slot(), peer, grant.layout(), theirs.get(i));
+                        }
+                        return transferred(link.connection().readVectored(elements, TransferOptions.defaults()));
+                    })
+                    .onFailure(error -> coming.forEach(block -> pool.giveBack(block.slot())))
+                    .compose(read -> pools.admit(pool, coming))
+                    .map(check -> {
+                        move.checked(coming.size(), check);
+                        return null;
+                    });
+        }
+    }
+
+    /** Writes blocks from here into the pool of a peer. */
+    static final class PushRun extends MoveRun {
+        PushRun(Parts parts) {
+            super(parts);
+        }
+
+        @Override
+        Future<Void> batch(List<Long> blocks) {
+            if (!pools.isOpen(pool)) {
+                return Future.failedFuture(
+                        Problems.UNKNOWN_POOL.with(pool.name()).asException());
+            }
+            List<Long> held = new ArrayList<>();
+            List<Integer> mine = new ArrayList<>();
+            for (long hash : blocks) {
+                int slot = pool.pin(hash);
+                if (slot == BlockPool.NONE) {
+                    move.unknown(hash);
+                } else {
+                    held.add(hash);
+                    mine.add(slot);
+                }
+            }
+            if (held.isEmpty()) {
+                return Future.succeededFuture();
+            }
+            return Future.succeededFuture(held)
+                    .compose(going -> link.offer(pool.name(), going))
+                    .compose(grant -> send(mine, grant))
+                    .onComplete(ended -> held.forEach(pool::unpin));
+        }
+
+        private Future<Void> send(List<Integer> mine, Grant grant) {
+            if (!grant.layout().hasBlocksLike(pool.layout())) {
+                link.release(grant.lease());
+                return Future.failedFuture(
+                        Problems.DIFFERENT_LAYOUT.with(pool.name()).asException());
+            }
+            List<Integer> going = new ArrayList<>();
+            boolean full = false;
+            for (int i = 0; i < mine.size(); i++) {
+                int slot = grant.slot(i);
+                if (slot >= 0) {
+                    going.add(i);
+                } else if (slot == Grant.NOT_NEEDED) {
+                    move.present(1);
+                } else {
+                    full = true;
+                }
+            }
+            Future<Void> sent = write(going, mine, grant);
+            return full
+                    ? sent.compose(done -> Future.failedFuture(
+                            Problems.POOL_FULL.with(pool.name()).asException()))
+                    : sent;
+        }
+
+        private Future<Void> write(List<Integer> going, List<Integer> mine, Grant grant) {
+            if (going.isEmpty()) {
+                link.release(grant.lease());
+                return Future.succeededFuture();
+            }
+            // On a failure from here on the lease ends.
+            return Future.succeededFuture(grant)
+                    .compose(granted -> attach(granted))
+                    .compose(peer -> {
+                        List<TransferElement> elements = new ArrayList<>();
+                        going.forEach(i -> addElements(elements, mine.get(i), peer, grant.layout(), grant.slot(i)));
+                        return transferred(link.connection().writeVectored(elements, TransferOptions.defaults()));
+                    })
+                    .transform(written ->
+                            written.succeeded() ? commit(going.size(), grant) : abandon(grant, written.cause()));
+        }
+
+        private Future<Void> commit(int blocks, Grant grant) {
+            return link.commit(grant.lease()).map(answer -> {
+                move.checked(
+                        blocks,
+                        answer.getInteger("corruptedBlocks"),
+                        answer.getInteger("corruptedPages"),
+                        answer.getString("detail"));
+                return null;
+            });
+        }
+
+        /** The peer gives the slots to others only when no chunk that was posted can land there any more. */
+        private Future<Void> abandon(Grant grant, Throwable error) {
+            return link.connection().quiet().transform(quiet -> {
+                link.release(grant.lease());
+                return Future.failedFuture(error);
+            });
+        }
     }
 }

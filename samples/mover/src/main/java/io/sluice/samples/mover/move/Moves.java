@@ -26,7 +26,6 @@ import java.util.function.Supplier;
 
 /** The moves of a mover: those that wait, run, or have ended not long ago. Confined to its context. */
 public final class Moves {
-
     private static final int LISTED_AT_ONCE = 512;
 
     /** Makes the first of the last six hexadecimal digits a, b, e or f. */
@@ -94,7 +93,7 @@ public final class Moves {
      * @throws RuntimeException the problem with it
      */
     public JsonObject submit(JsonObject body) {
-        MoveRequest request = MoveRequest.of(body);
+        Move.MoveRequest request = Move.MoveRequest.of(body);
         BlockPool pool = pools.named(request.pool());
         if (request.peer().equals(self)) {
             throw Problems.IMPOSSIBLE_REQUEST
@@ -170,16 +169,16 @@ public final class Moves {
     }
 
     private Future<Void> start(Move move) {
-        MoveRequest request = move.request();
+        Move.MoveRequest request = move.request();
         try {
             BlockPool pool = pools.named(request.pool());
             move.start(pool.layout().blockBytes());
             return links.to(request.peer())
                     .compose(link -> blocks(move, pool, link).compose(hashes -> {
                         move.found(hashes.size());
-                        return request.direction() == MoveRequest.Direction.FROM
-                                ? new PullRun(vertx, move, pool, link, hashes, pools, directory).run()
-                                : new PushRun(vertx, move, pool, link, hashes, pools, directory).run();
+                        MoveRun.Parts parts = new MoveRun.Parts(vertx, move, pool, link, hashes, pools, directory);
+                        boolean pulls = request.direction() == Move.MoveRequest.Direction.FROM;
+                        return (pulls ? new MoveRun.PullRun(parts) : new MoveRun.PushRun(parts)).run();
                     }));
         } catch (RuntimeException gone) {
             return Future.failedFuture(gone);
@@ -188,11 +187,11 @@ public final class Moves {
 
     /** Which blocks, if only a number of them was given. */
     private Future<List<Long>> blocks(Move move, BlockPool pool, PeerLink link) {
-        MoveRequest request = move.request();
+        Move.MoveRequest request = move.request();
         if (!request.hashes().isEmpty()) {
             return Future.succeededFuture(request.hashes());
         }
-        if (request.direction() == MoveRequest.Direction.TO) {
+        if (request.direction() == Move.MoveRequest.Direction.TO) {
             return Future.succeededFuture(pool.hashes(0, request.count()));
         }
         return missing(pool, link, request.count(), 0, new LinkedHashSet<>()).map(List::copyOf);
@@ -228,7 +227,6 @@ public final class Moves {
 
     /** Called on changes of moves, on the mover's context. */
     public interface Listener {
-
         /**
          * Some more of a move is done. It comes for each element of a transfer, so do little.
          *
@@ -244,5 +242,28 @@ public final class Moves {
          * @param now tells the move as it is
          */
         void changedState(String id, Supplier<JsonObject> now);
+    }
+
+    /**
+     * How much a mover takes on. Immutable.
+     *
+     * @param running moves that run at a time
+     * @param waiting moves that wait for one of those to end; more are refused
+     * @param kept moves that have ended and can still be asked about; the oldest are forgotten
+     * @param blocks the most blocks of one move
+     */
+    public record MoveLimits(int running, int waiting, int kept, int blocks) {
+        /** Checks the ranges. */
+        public MoveLimits {
+            if (running < 1 || waiting < 0 || kept < 1 || blocks < 1) {
+                throw new IllegalArgumentException("limits are positive, not " + running + " running, " + waiting
+                        + " waiting, " + kept + " kept moves of " + blocks + " blocks");
+            }
+        }
+
+        /** 4 running, 64 waiting, 256 kept, 4,096 blocks. */
+        public static MoveLimits defaults() {
+            return new MoveLimits(4, 64, 256, 4096);
+        }
     }
 }

@@ -5,6 +5,7 @@ import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.samples.mover.pool.BlockHash;
 import io.sluice.samples.mover.pool.BlockPool;
+import io.sluice.samples.mover.pool.PoolLayout;
 import io.sluice.samples.mover.problem.Problem;
 import io.sluice.samples.mover.problem.Problems;
 import io.sluice.vertx.TransferConnection;
@@ -13,6 +14,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import io.vertx.core.streams.ReadStream;
 import java.util.ArrayList;
@@ -31,7 +33,6 @@ import org.slf4j.LoggerFactory;
  * attached. Confined to the mover's context.
  */
 public final class PeerLink {
-
     private static final Logger LOG = LoggerFactory.getLogger(PeerLink.class);
 
     /** Longer than the connection's liveness time-out, so that a peer that is gone is told as such. */
@@ -44,7 +45,7 @@ public final class PeerLink {
     private final Context context;
     private final TransferConnection connection;
     private final PoolService desk;
-    private final Leases leases = new Leases();
+    private final PoolService.Leases leases = new PoolService.Leases();
     private final Map<Long, Promise<JsonObject>> asked = new HashMap<>();
     /** Questions that have timed out, though the peer may still grant a lease. */
     private final Set<Long> overdue = new HashSet<>();
@@ -274,4 +275,46 @@ public final class PeerLink {
      * @param seals the seals' region
      */
     public record PeerPool(long generation, RemoteRegion pages, RemoteRegion seals) {}
+
+    /**
+     * What a peer has granted: slots of its pool, for as long as the lease lasts.
+     *
+     * @param lease to be committed or released
+     * @param generation of the pool
+     * @param layout of the pool
+     * @param slots one for each block that was asked for; negative where there is none
+     */
+    public record Grant(long lease, long generation, PoolLayout layout, JsonArray slots) {
+        /** A block that is there already when it is offered, or not there when it is wanted. */
+        public static final int NOT_NEEDED = PoolService.NOT_NEEDED;
+
+        /** A block for which there is no room. */
+        public static final int NO_ROOM = PoolService.NO_ROOM;
+
+        /**
+         * Reads the answer of a peer, which is believed in nothing.
+         *
+         * @param blocks how many were asked for
+         * @throws RuntimeException if something is missing, of another type, or not as was asked for
+         */
+        static Grant of(JsonObject answer, int blocks) {
+            PoolLayout layout = PoolLayout.fromJson(answer.getJsonObject("layout"));
+            JsonArray slots = answer.getJsonArray("slots");
+            if (slots.size() != blocks) {
+                throw new IllegalArgumentException(slots.size() + " slots for " + blocks + " blocks");
+            }
+            for (Object slot : slots) {
+                if (!(slot instanceof Integer number) || number < NO_ROOM || number >= layout.blocks()) {
+                    throw new IllegalArgumentException(
+                            "a slot that is none of a pool of " + layout.blocks() + " blocks");
+                }
+            }
+            return new Grant(answer.getLong("lease"), answer.getLong("generation"), layout, slots);
+        }
+
+        /** The slot of a block. */
+        public int slot(int index) {
+            return slots.getInteger(index);
+        }
+    }
 }

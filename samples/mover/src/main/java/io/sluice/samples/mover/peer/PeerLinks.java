@@ -17,7 +17,6 @@ import org.slf4j.LoggerFactory;
 
 /** The links of a mover: those that it makes by name, and those that others make. Confined to its context. */
 public final class PeerLinks {
-
     private static final Logger LOG = LoggerFactory.getLogger(PeerLinks.class);
 
     private final Vertx vertx;

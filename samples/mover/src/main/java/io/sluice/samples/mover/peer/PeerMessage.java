@@ -7,16 +7,9 @@ import org.jspecify.annotations.Nullable;
 
 /** A message between movers: a question, its answer, or the end of a lease. */
 sealed interface PeerMessage {
-
     Buffer encode();
 
-    /**
-     * A question.
-     *
-     * @param id which the answer repeats
-     * @param what is asked
-     * @param body the particulars
-     */
+    /** A question. */
     record Question(long id, PeerQuestion what, JsonObject body) implements PeerMessage {
         @Override
         public Buffer encode() {
@@ -28,13 +21,7 @@ sealed interface PeerMessage {
         }
     }
 
-    /**
-     * An answer.
-     *
-     * @param id the question's
-     * @param body the answer, or {@code null} if there is a problem
-     * @param problem why there is no answer
-     */
+    /** An answer: a body, or the problem why there is none. */
     record Answer(
             long id, @Nullable JsonObject body, @Nullable Problem problem) implements PeerMessage {
         @Override
@@ -49,11 +36,7 @@ sealed interface PeerMessage {
         }
     }
 
-    /**
-     * A lease is not used any more: nothing reads or writes what it covers.
-     *
-     * @param lease which
-     */
+    /** A lease is not used any more: nothing reads or writes what it covers. */
     record Release(long lease) implements PeerMessage {
         @Override
         public Buffer encode() {

@@ -22,7 +22,6 @@ import reactor.core.scheduler.Schedulers;
 
 /** The other movers in the directory. Confined to the mover's context. */
 public final class Peers {
-
     private static final Logger LOG = LoggerFactory.getLogger(Peers.class);
 
     private final Directory directory;

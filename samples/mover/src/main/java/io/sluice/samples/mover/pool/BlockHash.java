@@ -7,7 +7,6 @@ import java.util.List;
 
 /** The text of a block hash: JSON numbers lose the last bits of a 64-bit value in many a client. */
 public final class BlockHash {
-
     private static final int RADIX = 16;
 
     private BlockHash() {}

@@ -13,7 +13,6 @@ import java.util.Map;
  * unless it is read. Confined to the context of its mover, but for the memory.
  */
 public final class BlockPool {
-
     /** What {@link #reserve} and {@link #pin} say when there is nothing to give. */
     public static final int NONE = -1;
 
@@ -199,7 +198,6 @@ public final class BlockPool {
 
     /** A block in its slot, with the number of those who read it. */
     static final class HeldBlock {
-
         private final int slot;
         private int pins;
 

@@ -1,10 +1,8 @@
 package io.sluice.samples.mover.pool;
 
 import io.sluice.samples.kvcache.ModelPreset;
-import io.sluice.samples.kvcache.ModelPresets;
 import io.sluice.samples.kvcache.PageGeometry;
 import io.sluice.samples.kvcache.PageSeal;
-import io.sluice.samples.kvcache.SealTable;
 import io.sluice.samples.kvcache.TokenLayout;
 import io.vertx.core.json.JsonObject;
 
@@ -18,7 +16,6 @@ import io.vertx.core.json.JsonObject;
  * @param blocks how many blocks there is room for
  */
 public record PoolLayout(int layers, int pageBytes, int pagesPerBlock, int blocks) {
-
     /** The most blocks of a pool. */
     public static final int MOST_BLOCKS = 1 << 20;
 
@@ -66,7 +63,7 @@ public record PoolLayout(int layers, int pageBytes, int pagesPerBlock, int block
             throw new IllegalArgumentException("give either 'model' or 'pageBytes'");
         }
         if (model != null) {
-            return of(ModelPresets.named(model), blocks);
+            return of(ModelPreset.named(model), blocks);
         }
         return new PoolLayout(
                 request.getInteger("layers", 1), pageBytes, request.getInteger("pagesPerBlock", 1), blocks);
@@ -117,7 +114,7 @@ public record PoolLayout(int layers, int pageBytes, int pagesPerBlock, int block
 
     /** Bytes of the region of the seals. */
     public long sealsBytes() {
-        return new SealTable(geometry()).bytes();
+        return geometry().sealBytes();
     }
 
     /** Bytes that a pool takes when it is full: its regions, and about as much of the heap as keeping account does. */
@@ -142,6 +139,6 @@ public record PoolLayout(int layers, int pageBytes, int pagesPerBlock, int block
 
     /** Where a block's seals in a layer begin. */
     public long sealPieceOffset(int layer, int slot) {
-        return new SealTable(geometry()).offset(layer, slot * pagesPerBlock);
+        return geometry().sealOffset(layer, slot * pagesPerBlock);
     }
 }

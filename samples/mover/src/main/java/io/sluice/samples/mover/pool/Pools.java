@@ -19,7 +19,6 @@ import java.util.concurrent.TimeUnit;
 
 /** The pools of a mover. Confined to its context. */
 public final class Pools {
-
     /** More pools than a mover has models to serve. */
     public static final int MOST = 64;
 
@@ -60,7 +59,7 @@ public final class Pools {
     /**
      * The pool of a name.
      *
-     * @throws io.sluice.samples.mover.problem.ProblemException if there is none
+     * @throws io.sluice.samples.mover.problem.Problem.ProblemException if there is none
      */
     public BlockPool named(String name) {
         BlockPool pool = pools.get(name);
@@ -168,11 +167,11 @@ public final class Pools {
      *
      * @return what was wrong
      */
-    public Future<PageCheck> admit(BlockPool pool, List<BlockPool.ReservedBlock> arrived) {
-        return checking.executeBlocking(() -> PageCheck.of(pool, arrived), false)
+    public Future<BlockContent.PageCheck> admit(BlockPool pool, List<BlockPool.ReservedBlock> arrived) {
+        return checking.executeBlocking(() -> BlockContent.PageCheck.of(pool, arrived), false)
                 .map(Objects::requireNonNull)
                 .onComplete(done -> {
-                    PageCheck check = done.succeeded() ? done.result() : null;
+                    BlockContent.PageCheck check = done.succeeded() ? done.result() : null;
                     for (BlockPool.ReservedBlock block : arrived) {
                         if (check != null && check.isWhole(block.hash())) {
                             pool.admit(block.hash(), block.slot());

@@ -12,7 +12,6 @@ import io.vertx.core.json.JsonObject;
  * @param action what to do about it
  */
 public record Problem(String kind, int status, String title, String detail, String action) {
-
     /** The media type. */
     public static final String MEDIA_TYPE = "application/problem+json";
 
@@ -42,5 +41,22 @@ public record Problem(String kind, int status, String title, String detail, Stri
     /** To be thrown, or to fail a future with. */
     public ProblemException asException() {
         return new ProblemException(this);
+    }
+
+    /** A problem as an exception. It has no stack trace: it tells its reader all there is. */
+    public static final class ProblemException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        private final transient Problem problem;
+
+        ProblemException(Problem problem) {
+            super(problem.detail(), null, false, false);
+            this.problem = problem;
+        }
+
+        /** What went wrong. */
+        public Problem problem() {
+            return problem;
+        }
     }
 }

@@ -5,11 +5,9 @@ import io.sluice.directory.DirectoryUnavailableException;
 import io.sluice.directory.EngineNotFoundException;
 import io.sluice.engine.AuthenticationException;
 import io.sluice.engine.ConnectFailedException;
-import io.sluice.engine.ConnectionClosedException;
 import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.ElementsFailedException;
 import io.sluice.engine.InvalidDescriptorException;
-import io.sluice.engine.OutcomeUnknownException;
 import io.sluice.engine.RegionClosedException;
 import io.sluice.engine.RegionNotFoundException;
 import io.sluice.engine.RegistrationException;
@@ -119,6 +117,22 @@ public enum Problems {
             "Too many clients listen for events",
             "%1$s clients listen for events, which is the limit",
             "Try again later, or ask GET /api/moves from time to time."),
+    UNKNOWN_HOST(
+            421,
+            "This machine is asked under a name that it does not know",
+            "only loopback is served here, by the names 127.0.0.1, localhost and [::1]",
+            "Use one of these, or start the mover with --http-host."),
+    FOREIGN_ORIGIN(
+            403,
+            "A page of another origin has asked",
+            "the header Origin names another host or port than the header Host",
+            "Use the page that this server serves; a proxy before it must pass the header Host on."),
+    METHOD_NOT_ALLOWED(405, "This cannot be done here", "%1$s is not among the methods of %2$s", "See /openapi.yaml."),
+    TOO_LARGE(
+            413,
+            "The request is too large",
+            "its body is larger than this server takes",
+            "Ask for fewer blocks at a time."),
     NOT_FOUND(404, "There is nothing here", "nothing is served at %1$s", "See /openapi.yaml."),
     DIRECTORY_UNAVAILABLE(
             503,
@@ -179,7 +193,7 @@ public enum Problems {
     /** The problem that an error is to a client. */
     public static Problem of(Throwable error) {
         return switch (error) {
-            case ProblemException told -> told.problem();
+            case Problem.ProblemException told -> told.problem();
             case ReplyException reply -> ofReply(reply);
             case ElementsFailedException elements when elements.getCause() != null -> of(elements.getCause());
             case EngineNotFoundException gone -> UNKNOWN_PEER.told(gone);
@@ -188,15 +202,11 @@ public enum Problems {
             case AuthenticationException refused -> PEER_REFUSED.told(refused);
             case ConnectFailedException unreachable -> PEER_UNREACHABLE.told(unreachable);
             case TransportUnavailableException none -> NO_COMMON_TRANSPORT.told(none);
-            case OutcomeUnknownException unknown -> PEER_LOST.told(unknown);
-            case ConnectionClosedException closed -> PEER_LOST.told(closed);
             case ConnectionLostException lost -> PEER_LOST.told(lost);
             case TransferTimeoutException late -> TRANSFER_TIMEOUT.told(late);
-            case StaleDescriptorException stale -> POOL_GONE.told(stale);
-            case InvalidDescriptorException wrong -> POOL_GONE.told(wrong);
-            case RegionClosedException closed -> POOL_GONE.told(closed);
-            case RegionNotFoundException missing -> POOL_GONE.told(missing);
-            case RemoteAccessException refused -> POOL_GONE.told(refused);
+            case StaleDescriptorException _, InvalidDescriptorException _, RemoteAccessException _ ->
+                POOL_GONE.told(error);
+            case RegionClosedException _, RegionNotFoundException _ -> POOL_GONE.told(error);
             case RegistrationException memory -> NO_MEMORY.told(memory);
             case IllegalArgumentException wrong -> IMPOSSIBLE_REQUEST.told(wrong);
             default -> internal(error);

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 class EventStreamTest {
 
     private final SlowResponse slow = new SlowResponse();
-    private final EventStream stream = new EventStream(slow.response, null);
+    private final EventStreams.EventStream stream = new EventStreams.EventStream(slow.response, null);
 
     private static JsonObject move(String id, String state, int done) {
         return new JsonObject().put("id", id).put("state", state).put("blocksDone", done);
@@ -60,7 +60,7 @@ class EventStreamTest {
         stream.onEnd(() -> ended.add("ended"));
         stream.begin(new JsonArray());
         slow.full = true;
-        for (int i = 0; i <= EventStream.MOST_WAITING; i++) {
+        for (int i = 0; i <= EventStreams.EventStream.MOST_WAITING; i++) {
             stream.offer("move", move(Integer.toString(i), "RUNNING", 0));
         }
         assertThat(slow.reset).isTrue();
@@ -72,7 +72,7 @@ class EventStreamTest {
 
     @Test
     void theStreamOfOneMoveHasNothingElseAndEndsWithIt() {
-        EventStream one = new EventStream(slow.response, "1");
+        EventStreams.EventStream one = new EventStreams.EventStream(slow.response, "1");
         one.begin(new JsonArray().add(move("1", "RUNNING", 0)));
         one.offer("engine", new JsonObject().put("inFlight", 1));
         one.offer("move", move("2", "RUNNING", 1));

@@ -213,7 +213,8 @@ class MoverApiTest {
 
     @Test
     void clientsThatListenAreBounded() {
-        try (MoverPair movers = MoverPair.withHttp("shm", http -> http.withMaxEventStreams(1))) {
+        try (MoverPair movers =
+                MoverPair.withHttp("shm", http -> http.withLimits(http.limits().withEventStreams(1)))) {
             try (Stream<ServerSentEvent> one = movers.decodeApi.events("/api/events")) {
                 assertThat(assertTimeoutPreemptively(MoverPair.BOUND, one::findFirst))
                         .isPresent();
@@ -226,7 +227,8 @@ class MoverApiTest {
 
     @Test
     void aClientThatGoesMakesRoomForAnother() {
-        try (MoverPair movers = MoverPair.withHttp("shm", http -> http.withMaxEventStreams(1))) {
+        try (MoverPair movers =
+                MoverPair.withHttp("shm", http -> http.withLimits(http.limits().withEventStreams(1)))) {
             for (int i = 0; i < 5; i++) {
                 Awaitility.await()
                         .atMost(MoverPair.BOUND)

@@ -22,7 +22,8 @@ class MoverConnectionsTest {
     @ParameterizedTest
     @ValueSource(strings = {"", "GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ", POST})
     void aRequestThatIsNotWholeInTimeIsCut(String beginning) throws IOException {
-        try (MoverPair movers = MoverPair.withHttp("tcp", http -> http.withConnections(64, LATE));
+        try (MoverPair movers = MoverPair.withHttp(
+                        "tcp", http -> http.withLimits(http.limits().withConnections(64, LATE)));
                 TricklingClients slow = new TricklingClients(movers.decode.url(), 4, beginning)) {
             Patience.until("an honest one is served", () -> isServed(movers));
             slow.awaitCut(4);
@@ -42,7 +43,8 @@ class MoverConnectionsTest {
 
     @Test
     void theOldestThatWaitGoWhereThereIsNoRoom() throws IOException {
-        try (MoverPair movers = MoverPair.withHttp("tcp", http -> http.withConnections(16, NEVER));
+        try (MoverPair movers = MoverPair.withHttp(
+                        "tcp", http -> http.withLimits(http.limits().withConnections(16, NEVER)));
                 TricklingClients slow = new TricklingClients(movers.decode.url(), 20, POST)) {
             // one address has half of the connections
             slow.awaitCut(12);
@@ -53,7 +55,8 @@ class MoverConnectionsTest {
 
     @Test
     void anAnswerThatGoesOnIsNotCut() throws IOException {
-        try (MoverPair movers = MoverPair.withHttp("tcp", http -> http.withConnections(4, LATE));
+        try (MoverPair movers = MoverPair.withHttp(
+                        "tcp", http -> http.withLimits(http.limits().withConnections(4, LATE)));
                 TricklingClients slow = new TricklingClients(movers.decode.url(), 1, "")) {
             Patience.until("an answer goes on", () -> goesOn(movers, slow));
         }

@@ -13,6 +13,7 @@ import io.sluice.directory.Publication;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.reactor.ReactiveTransferEngine;
+import io.sluice.samples.mover.MoverClient;
 import io.sluice.samples.mover.MoverOptions;
 import io.sluice.samples.mover.peer.MoverRole;
 import io.vertx.core.Vertx;
@@ -68,8 +69,8 @@ class MoverLeavingTest {
     void nothingPutsTheEntryBack() {
         try (MoverPair movers = MoverPair.over("tcp")) {
             movers.prefillApi.register("kv", 1, 4096, 1, 4);
-            MoverPair.await(movers.prefill.client().leave());
-            MoverPair.await(movers.prefill.client().leave());
+            MoverPair.await(movers.prefill.client().ask(MoverClient.Operation.LEAVE));
+            MoverPair.await(movers.prefill.client().ask(MoverClient.Operation.LEAVE));
             movers.prefillApi.register("more", 1, 4096, 1, 4);
             assertThat(movers.prefillApi.json("/api/pools").getJsonArray("pools"))
                     .hasSize(2);

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Pages of others, in the browser of somebody who runs a mover. */
+/** Pages of others, in the browser of a user who runs a mover. */
 class MoverOriginTest {
 
     private static final String POOL = new JsonObject()
@@ -72,12 +72,12 @@ class MoverOriginTest {
     @ValueSource(
             strings = {"127.0.0.1", "127.0.0.2", "127.1", "localhost", "LocalHost", "::1", "[::1]", "0:0:0:0:0:0:0:1"})
     void loopbackHasManySpellings(String host) {
-        assertThat(KnownHosts.isLoopback(host)).isTrue();
+        assertThat(BrowserRules.isLoopback(host)).isTrue();
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", "0.0.0.0", "::", "[]", "[", "128.0.0.1", "evil.example", "localhost.evil.example"})
     void otherHostsAreNotLoopback(String host) {
-        assertThat(KnownHosts.isLoopback(host)).isFalse();
+        assertThat(BrowserRules.isLoopback(host)).isFalse();
     }
 }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.directory.Directory;
 import io.sluice.samples.cluster.ClusterMember;
-import io.sluice.samples.cluster.ClusterOptions;
+import io.sluice.samples.cluster.ClusterMember.ClusterOptions;
 import io.sluice.samples.mover.MoverOptions;
 import io.sluice.samples.mover.peer.MoverRole;
 import io.sluice.testkit.FreePort;

@@ -78,7 +78,7 @@ final class PausingProxy implements AutoCloseable {
                     to) {
                 copy(from.getInputStream(), to.getOutputStream(), held);
             } catch (IOException gone) {
-                // One end is gone, and by closing both the other end hears of it.
+                // One end is gone, and closing both tells the other end.
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.TransferEngine;
-import io.sluice.samples.kvcache.ModelPresets;
+import io.sluice.samples.kvcache.ModelPreset;
 import io.vertx.core.json.JsonObject;
 import java.lang.foreign.ValueLayout;
 import org.junit.jupiter.api.AfterEach;
@@ -110,7 +110,7 @@ class BlockPoolTest {
     void aLayoutIsAskedForByModelOrByPages() {
         PoolLayout model =
                 PoolLayout.asked(new JsonObject().put("model", "qwen2.5-0.5b").put("blocks", 2));
-        assertThat(model).isEqualTo(PoolLayout.of(ModelPresets.named("qwen2.5-0.5b"), 2));
+        assertThat(model).isEqualTo(PoolLayout.of(ModelPreset.named("qwen2.5-0.5b"), 2));
         assertThat(PoolLayout.fromJson(model.toJson())).isEqualTo(model);
         assertThat(PoolLayout.asked(new JsonObject().put("pageBytes", 4096).put("blocks", 2)))
                 .isEqualTo(new PoolLayout(1, 4096, 1, 2));
