@@ -2,13 +2,8 @@ package io.sluice.samples.compare;
 
 import io.sluice.samples.bench.BenchOperation;
 import io.sluice.samples.report.ByteSize;
-import java.io.IOException;
-import java.io.InputStream;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Properties;
 
 /**
  * One-sided puts or gets over tcp through JUCX, UCX's Java binding, on this machine's UCX. It uses one buffer, and counts a put
@@ -61,43 +56,5 @@ record JucxTransfers(BenchOperation operation, long size, int inflight) implemen
             arguments.add(Long.toString(argument));
         }
         return StartCommand.java(System.getProperty("java.class.path"), JucxProcess.class, arguments);
-    }
-
-    /** The machine's UCX, as the Java binding needs it. */
-    static final class UcxLibrary {
-        /** The file that the binding is linked with. */
-        static final String NAME = "libucp.so.0";
-
-        private static final String BINDING = "/META-INF/maven/org.openucx/jucx/pom.properties";
-        private static final List<String> FOLDERS = List.of(
-                "/usr/lib/x86_64-linux-gnu", "/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib");
-
-        private UcxLibrary() {}
-
-        /** Whether it is where programs look for it; of the binding there is a library for one architecture alone. */
-        static boolean isPresent() {
-            if (!System.getProperty("os.arch").equals("amd64")) {
-                return false;
-            }
-            List<String> folders = new ArrayList<>(FOLDERS);
-            String named = System.getenv("LD_LIBRARY_PATH");
-            if (named != null) {
-                folders.addAll(List.of(named.split(":", -1)));
-            }
-            return folders.stream().anyMatch(folder -> Files.exists(Path.of(folder, NAME)));
-        }
-
-        /** What the binding's jar says of its version. */
-        static String bindingVersion() {
-            Properties properties = new Properties();
-            try (InputStream in = UcxLibrary.class.getResourceAsStream(BINDING)) {
-                if (in != null) {
-                    properties.load(in);
-                }
-            } catch (IOException e) {
-                return "unknown: " + e.getMessage();
-            }
-            return "jucx " + properties.getProperty("version", "of an unknown version");
-        }
     }
 }

@@ -66,7 +66,7 @@ final class Preparation {
         Map<String, String> versions = new TreeMap<>();
         for (Program program : programs) {
             if (program == Program.JUCX && program.isPresent()) {
-                versions.put("jucx", JucxTransfers.UcxLibrary.bindingVersion());
+                versions.put("jucx", UcxLibrary.bindingVersion());
             }
             List<String> question = program.versionQuestion();
             if (!question.isEmpty() && program.isPresent()) {

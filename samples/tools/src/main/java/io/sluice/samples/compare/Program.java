@@ -16,7 +16,7 @@ enum Program {
     /** UCX's own benchmark. */
     UCX("ucx_perftest", List.of("ucx-utils"), List.of("ucx_info", "-v")),
     /** UCX's Java binding, which comes with this program, on the machine's UCX. */
-    JUCX(JucxTransfers.UcxLibrary.NAME, List.of("libucx0"), List.of()),
+    JUCX(UcxLibrary.NAME, List.of("libucx0"), List.of()),
     /** A stream of bytes. */
     IPERF3("iperf3", List.of("iperf3"), List.of("iperf3", "--version"));
 

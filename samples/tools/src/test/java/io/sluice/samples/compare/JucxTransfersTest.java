@@ -23,7 +23,7 @@ class JucxTransfersTest {
     @ParameterizedTest
     @CsvSource({"WRITE, 8, 32", "READ, 8, 32", "WRITE, 1048576, 1", "READ, 65536, 4"})
     void itTransfersBetweenTwoProcesses(BenchOperation operation, long size, int outstanding) throws Exception {
-        Assumptions.assumeTrue(JucxTransfers.UcxLibrary.isPresent(), "no " + JucxTransfers.UcxLibrary.NAME);
+        Assumptions.assumeTrue(UcxLibrary.isPresent(), "no " + UcxLibrary.NAME);
         try (BenchEnvironment workbench = workbench()) {
             Figures figures = new JucxTransfers(operation, size, outstanding).run(workbench);
             assertThat(figures.values().get(Quantity.TRANSFERS_PER_SECOND)).isPositive();
@@ -60,7 +60,7 @@ class JucxTransfersTest {
 
     @Test
     void theBindingTellsItsVersion() {
-        assertThat(JucxTransfers.UcxLibrary.bindingVersion()).matches("jucx \\d+\\.\\d+\\.\\d+.*");
+        assertThat(UcxLibrary.bindingVersion()).matches("jucx \\d+\\.\\d+\\.\\d+.*");
         assertThat(Program.JUCX.packages()).isEqualTo(List.of("libucx0"));
     }
 }
