@@ -207,6 +207,25 @@ class ChecksumsTest {
         }
     }
 
+    @Test
+    void tableOfPagesThatWasChangedEndsTheConnection() {
+        // the offset of a page: it would land elsewhere
+        try (Setting setting = new Setting(512, flipping(true, LANE_MESSAGE + RawLane.HEADER_BYTES + SUMS + 20))) {
+            CompletableFuture<Void> ended = new CompletableFuture<>();
+            setting.connection.writePages(
+                    setting.local,
+                    new int[] {0, 1, 2, 3},
+                    setting.remote,
+                    new int[] {6, 4, 2, 0},
+                    64,
+                    TransferOptions.defaults(),
+                    (transfer, failed, error) -> GuardedTarget.end(ended, error));
+            assertThat(await(ended)).isNotNull();
+            Patience.failure(setting.connection.ended(), ConnectionLostException.class);
+            Filling.assertFilled(setting.served.segment(), SERVED, 0, 512);
+        }
+    }
+
     // ---- many bits ----
 
     private record Range(long offset, int bytes, boolean written, CompletableFuture<Void> end) {}
