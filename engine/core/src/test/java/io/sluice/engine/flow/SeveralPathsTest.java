@@ -245,6 +245,27 @@ class SeveralPathsTest {
         assertThat(flow.window().bytes()).isZero();
     }
 
+    @Test
+    void creditsThatComeBackGoToWhatWaitsForThemAlone() {
+        first.full = true;
+        for (int i = 0; i < WINDOW_OPERATIONS; i++) {
+            write(0);
+        }
+        run();
+        for (int i = 0; i < WINDOW_OPERATIONS; i++) {
+            write(1);
+        }
+        run();
+        assertThat(second.posted()).isEqualTo(WINDOW_OPERATIONS);
+        first.full = false;
+        flow.postable(0);
+        assertThat(first.posted()).isZero();
+        complete(second);
+        assertThat(first.posted()).isEqualTo(WINDOW_OPERATIONS);
+        complete(first);
+        assertThat(ended).isEqualTo(2 * WINDOW_OPERATIONS);
+    }
+
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
     void creditsAreInBalanceHoweverPathsStall(long seed) {
