@@ -31,6 +31,7 @@ import io.vertx.core.Vertx;
 import io.vertx.core.streams.ReadStream;
 import java.time.Duration;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -377,5 +378,26 @@ class LifecycleTest {
             await().atMost(BOUND).until(() -> vertx.deploymentIDs().size() == 1);
             await(other.close());
         }
+    }
+
+    /** Its client is undeployed before it was deployed, for which Vert.x reports an error of its own. */
+    @Test
+    void aVerticleThatFailsAtOnceLeavesNothingAndReportsNothingElse(Vertx vertx) throws Exception {
+        Set<Throwable> reported = Collections.synchronizedSet(new HashSet<>());
+        vertx.exceptionHandler(reported::add);
+        for (int i = 0; i < 20; i++) {
+            AtomicReference<TransferClient> made = new AtomicReference<>();
+            IllegalStateException refusal = new IllegalStateException("not today");
+            Future<String> deployed = vertx.deployVerticle(new VerticleBase() {
+                @Override
+                public Future<?> start() {
+                    made.set(TransferClient.create(vertx));
+                    return Future.failedFuture(refusal);
+                }
+            });
+            assertThat(Bounded.failure(deployed)).isSameAs(refusal);
+            await(made.get().close());
+        }
+        assertThat(reported).isEmpty();
     }
 }
