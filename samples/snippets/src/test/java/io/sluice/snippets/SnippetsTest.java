@@ -112,6 +112,17 @@ class SnippetsTest {
     }
 
     @Test
+    void whatCannotBePrintedIsAFailure() throws IOException {
+        Path errors = folder.resolve("errors");
+        Process process = new ProcessBuilder(command("WriteBytes"))
+                .redirectOutput(Path.of("/dev/full").toFile())
+                .redirectError(errors.toFile())
+                .start();
+        assertThat(Patience.exit(process)).isEqualTo(1);
+        assertThat(Files.readString(errors)).contains("could not be written to standard output");
+    }
+
+    @Test
     void noneIsLeftOut() throws IOException {
         Collection<String> tested = new TreeSet<>(SHOWN.keySet());
         tested.addAll(List.of("EtcdDiscovery", "TwoProcesses"));
@@ -127,7 +138,9 @@ class SnippetsTest {
 
     private static Stream<Path> programs() throws IOException {
         try (Stream<Path> files = Files.list(SOURCES)) {
-            return files.filter(file -> !file.endsWith("package-info.java")).toList().stream();
+            return files.filter(file -> Files.isRegularFile(file) && !file.endsWith("package-info.java"))
+                    .toList()
+                    .stream();
         }
     }
 
@@ -158,8 +171,8 @@ class SnippetsTest {
                 "--enable-native-access=ALL-UNNAMED",
                 "-cp",
                 System.getProperty("java.class.path")));
-        command.add("io.sluice.snippets." + programAndArguments[0]);
-        command.addAll(List.of(programAndArguments).subList(1, programAndArguments.length));
+        command.add("io.sluice.snippets.launch.SnippetLauncher");
+        command.addAll(List.of(programAndArguments));
         return command;
     }
 }
