@@ -29,7 +29,8 @@ final class ClientDeployment implements Deployable {
 
     @Override
     public Future<?> deploy(Context context) {
-        // Vert.x calls this also where it has undeployed it before, and reports then that its promise is completed twice
+        // Vert.x calls this also where it has undeployed it before, and reports then that its promise is completed
+        // twice
         context.exceptionHandler(late -> LOG.debug("{} has come too late to be deployed", client, late));
         return Future.succeededFuture();
     }

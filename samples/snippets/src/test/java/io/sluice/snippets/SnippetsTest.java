@@ -138,7 +138,8 @@ class SnippetsTest {
 
     private static Stream<Path> programs() throws IOException {
         try (Stream<Path> files = Files.list(SOURCES)) {
-            return files.filter(file -> Files.isRegularFile(file) && !file.endsWith("package-info.java"))
+            return files
+                    .filter(file -> Files.isRegularFile(file) && !file.endsWith("package-info.java"))
                     .toList()
                     .stream();
         }

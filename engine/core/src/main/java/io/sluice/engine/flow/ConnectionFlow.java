@@ -561,7 +561,7 @@ public final class ConnectionFlow extends OwningFlow {
         }
         queue.leaveEngineQueues();
         endBlocked(why);
-        endNotifications(why);
+        notifications.endAll(this, groups.followers(), why);
         // transfers never posted have ended above, and the endpoint has completed posted requests
         groups.release();
         // handed over while this ran, or never looked at yet
@@ -578,27 +578,5 @@ public final class ConnectionFlow extends OwningFlow {
             }
         }
         awaiting.endAll(why);
-    }
-
-    private void endNotifications(ConnectionEnd why) {
-        for (WriteGroup.Follower follower : groups.followers()) {
-            if (follower instanceof NotifyTransfer waitingForWrites) {
-                endUnsent(waitingForWrites, why);
-            }
-        }
-        NotifyTransfer notification;
-        while ((notification = notifications.takeUnsent()) != null) {
-            endUnsent(notification, why);
-        }
-        while ((notification = notifications.acknowledgeNext()) != null) {
-            endEarly(notification, why.notificationUnknown());
-        }
-    }
-
-    /** Ends a notification that stays counted as pending while it waits. */
-    private void endUnsent(NotifyTransfer notification, ConnectionEnd why) {
-        endEarly(notification, why.error());
-        mailbox.removePending();
-        notifications.waitsNoMore();
     }
 }

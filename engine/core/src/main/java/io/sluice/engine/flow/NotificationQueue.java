@@ -116,8 +116,7 @@ final class NotificationQueue {
     }
 
     /** Removes and returns the oldest that is not acknowledged, or null. */
-    @Nullable
-    NotifyTransfer acknowledgeNext() {
+    private @Nullable NotifyTransfer acknowledgeNext() {
         return unacknowledged.pollFirst();
     }
 
@@ -126,9 +125,26 @@ final class NotificationQueue {
         return oldest != null && now - oldest.sentAt() > timeoutNanos;
     }
 
-    /** Returns, after the end, the next that was never sent, or null. */
-    @Nullable
-    NotifyTransfer takeUnsent() {
-        return sendable.pollFirst();
+    /** The connection has ended: ends those that wait for writes, for credits, and for their acknowledgement. */
+    void endAll(OwningFlow flow, Iterable<WriteGroup.Follower> followers, ConnectionEnd why) {
+        for (WriteGroup.Follower follower : followers) {
+            if (follower instanceof NotifyTransfer waitingForWrites) {
+                endUnsent(flow, waitingForWrites, why);
+            }
+        }
+        NotifyTransfer notification;
+        while ((notification = sendable.pollFirst()) != null) {
+            endUnsent(flow, notification, why);
+        }
+        while ((notification = acknowledgeNext()) != null) {
+            flow.endEarly(notification, why.notificationUnknown());
+        }
+    }
+
+    /** Ends a notification that stays counted as pending while it waits. */
+    private void endUnsent(OwningFlow flow, NotifyTransfer notification, ConnectionEnd why) {
+        flow.endEarly(notification, why.error());
+        mailbox.removePending();
+        waitsNoMore();
     }
 }

@@ -83,7 +83,7 @@ record GpuRun(String label, Program program, List<String> operands, long bytes, 
 
     @Override
     public Figures run(BenchEnvironment environment) throws MeasurementFailedException {
-        BaselineOutput output = BaselineOutput.of(environment.runAlone(
+        BaselineRun.BaselineOutput output = BaselineRun.BaselineOutput.of(environment.runAlone(
                 label,
                 Map.of(),
                 command(

@@ -42,7 +42,7 @@ class BaselineTest {
         Assumptions.assumeTrue(Program.CEILING.isPresent(), "no C compiler");
         Timing timing = new Timing(1, Duration.ofMillis(100), Duration.ofMillis(20));
         Pinning pinning = new Pinning(List.of(), List.of(), List.of(), true);
-        workbench = new BenchEnvironment(timing, pinning, arguments -> arguments, () -> false);
+        workbench = BenchEnvironment.open(timing, pinning, arguments -> arguments, () -> false);
         BaselineBuild.build(
                 CProgram.CEILING, workbench.folder(), hasSanitizers() ? SANITIZED : List.of("-O1"), () -> false);
     }

@@ -32,7 +32,7 @@ class GpuRunTest {
     static void build() throws Exception {
         Assumptions.assumeTrue(Program.GPU.isPresent(), "no C compiler");
         Timing timing = new Timing(1, Duration.ofMillis(20), Duration.ofMillis(5));
-        workbench = new BenchEnvironment(
+        workbench = BenchEnvironment.open(
                 timing, new Pinning(List.of(), List.of(), List.of(), true), arguments -> arguments, () -> false);
         BaselineBuild.build(CProgram.GPU, workbench.folder(), List.of("-O1"), () -> false);
     }
@@ -62,7 +62,7 @@ class GpuRunTest {
     @MethodSource("modes")
     void measuresWhatItMoves(List<String> mode) throws Exception {
         String printed = run(softwareGpu("2"), mode);
-        BaselineOutput output = BaselineOutput.of(printed);
+        BaselineRun.BaselineOutput output = BaselineRun.BaselineOutput.of(printed);
         assertThat(output.operations()).isPositive();
         assertThat(output.nanos())
                 .isGreaterThanOrEqualTo(workbench.timing().duration().toNanos());

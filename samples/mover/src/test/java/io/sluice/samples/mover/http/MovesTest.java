@@ -20,7 +20,7 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.reactor.ReactiveTransferEngine;
-import io.sluice.samples.mover.move.MoveLimits;
+import io.sluice.samples.mover.move.Moves.MoveLimits;
 import io.sluice.testkit.FreePort;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
