@@ -24,10 +24,10 @@ class TransportFallbackTest {
         return PatientOptions.builder().transports(List.of(transports.split(",")));
     }
 
-    /** The lines that say that a connection takes a lesser transport. */
+    /** The lines that say that a connection uses a lesser transport. */
     private static List<String> explanations(CapturedLog log) {
         return log.lines().stream()
-                .filter(line -> line.startsWith("INFO") && line.contains(" takes tcp"))
+                .filter(line -> line.startsWith("INFO") && line.contains(" uses tcp"))
                 .toList();
     }
 
@@ -59,7 +59,7 @@ class TransportFallbackTest {
             assertThat(log.lines())
                     .anySatisfy(line -> assertThat(line)
                             .startsWith("WARN")
-                            .contains("going on with [tcp] alone")
+                            .contains("continuing with only [tcp]")
                             .contains("mlx5_77"));
             Connection connection = Patience.await(initiator.connect(target.address()));
             assertThat(connection.transport()).isEqualTo("tcp");
