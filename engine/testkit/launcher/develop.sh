@@ -31,7 +31,7 @@ run_benchmarks() {
   fi
   end_build failed
   # The lock is kept while they run: they run from the folders that a build changes.
-  # The list of benchmarks lies beside the test classes of each module.
+  # The list of benchmarks lies next to the test classes of each module.
   for module in ${BENCHMARKED//,/ }; do
     class_path+="$root/$module/target/test-classes:$root/$module/target/classes:"
     class_path+="$(< "$root/$module/target/jmh-class-path"):"

@@ -91,13 +91,15 @@ final class PathQueue {
         while (from < bare) {
             // before: what completes inside the call has been posted
             offer(loop);
+            // before: the endpoint may say inside the call that it has room again
+            refused = true;
             int accepted = endpoint.post(batch, from, bare - from);
             from += accepted;
             figures.countPosted(index, accepted);
-            refused = accepted == 0;
-            if (refused) {
+            if (accepted == 0) {
                 return false;
             }
+            refused = false;
         }
         if (bare == to) {
             empty();

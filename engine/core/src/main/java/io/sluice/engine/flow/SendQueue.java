@@ -196,20 +196,35 @@ final class SendQueue {
 
     /** Offers what a path's endpoint is to have; false if some is left, and what goes over that path has to wait. */
     private boolean post(PathQueue path) {
+        boolean wasRefused = path.isRefused();
         while (path.post(loop, figures)) {
             Chunk bare = path.bare();
             if (bare == null) {
                 return true;
             }
-            if (!acquire(bare) && !(giveBack() && acquire(bare))) {
+            // without room it would only take credits, and its connection's place in the queue for them, from others
+            if (path.isRefused() || waitsForLacking(bare) || (!acquire(bare) && !(giveBack() && acquire(bare)))) {
                 lacking = path.isRefused() || lacking != null ? lacking : bare;
                 break;
             }
-            path.credited();
+            // with all that follow it and find credits, so that they are one batch
+            do {
+                path.credited();
+                bare = path.bare();
+            } while (bare != null && acquire(bare));
         }
         stalled |= 1 << path.index();
         someBare |= path.bare() != null;
+        // what it has just been left with may hold credits that others were looked at without
+        pumpAgain |= !wasRefused && path.isRefused() && paths.length > 1 && hasWaiting();
         return false;
+    }
+
+    /** Whether a chunk without credits must not take those that an earlier path with room lacks. */
+    private boolean waitsForLacking(Chunk bare) {
+        Chunk lacks = lacking;
+        return lacks != null
+                && (lacks.element().credits() != 0 || bare.element().credits() == 0);
     }
 
     /** What paths without room have left gives its credits back, so that others can go; false if it holds none. */

@@ -37,11 +37,13 @@ class SeveralPathsTest {
     private static final int WINDOW_OPERATIONS = 32;
     private static final int WINDOW_BYTES = 1 << 20;
     private static final int CHUNK = WINDOW_BYTES / 8;
+    private static final long ENGINE_BYTES = 1 << 30;
 
     private final SteppedLoop loop = new SteppedLoop();
     private final Takes first = new Takes();
     private final Takes second = new Takes();
     private final SteppedFlow.CountedLeases memory = new SteppedFlow.CountedLeases();
+    private final EngineWindow engineWindow = new EngineWindow(1024, ENGINE_BYTES);
     private final ConnectionFlow flow;
     private int ended;
 
@@ -54,7 +56,7 @@ class SeveralPathsTest {
                         .windowOperations(WINDOW_OPERATIONS)
                         .windowBytes(WINDOW_BYTES)
                         .build(),
-                new EngineWindow(1024, 1 << 30),
+                engineWindow,
                 List.of(path(first), path(second)),
                 new NotificationSender() {
                     @Override
@@ -77,9 +79,11 @@ class SeveralPathsTest {
         private final ConnectionCounters counters = ConnectionCounters.alone();
         private final List<Runnable> asked = new ArrayList<>();
         private boolean full;
+        private int calls;
 
         @Override
         public int post(WorkRequest[] batch, int from, int count) {
+            calls++;
             return full ? 0 : super.post(batch, from, count);
         }
 
@@ -260,10 +264,57 @@ class SeveralPathsTest {
         first.full = false;
         flow.postable(0);
         assertThat(first.posted()).isZero();
+        int before = first.calls;
         complete(second);
         assertThat(first.posted()).isEqualTo(WINDOW_OPERATIONS);
+        assertThat(first.calls).isEqualTo(before + 1);
         complete(first);
         assertThat(ended).isEqualTo(2 * WINDOW_OPERATIONS);
+    }
+
+    /** The path is found to be full only after the others were looked at. */
+    @Test
+    void whatAPathIsLeftWithGivesCreditsToWhatWasSubmittedWithIt() {
+        first.full = true;
+        for (int i = 0; i < WINDOW_OPERATIONS; i++) {
+            write(0);
+        }
+        write(1);
+        run();
+        assertThat(second.posted()).isOne();
+        complete(second);
+        assertThat(ended).isOne();
+    }
+
+    /** Else it would give them back in each run, which wakes the next, and lose the place in the engine's queue. */
+    @Test
+    void aPathWithoutRoomTakesNoCreditsThatAnotherWaitsForInTheEnginesQueue() {
+        AtomicInteger woken = new AtomicInteger();
+        CreditWaiter other = woken::incrementAndGet;
+        long taken = ENGINE_BYTES - CHUNK / 2;
+        assertThat(engineWindow.tryAcquireBytes(other, taken)).isTrue();
+        first.full = true;
+        write(0);
+        run();
+        write(1, CHUNK);
+        for (int i = 0; i < 10; i++) {
+            loop.runNext();
+        }
+        assertThat(loop.hasTask()).isFalse();
+        engineWindow.awaitBytes(other);
+        // as a submission or completion would have it do
+        flow.postable(1);
+        assertThat(woken.get()).isZero();
+        engineWindow.release(0, taken);
+        run();
+        assertThat(second.posted()).isOne();
+        engineWindow.leaveBytes(other);
+        first.full = false;
+        flow.postable(0);
+        complete(first);
+        complete(second);
+        assertThat(ended).isEqualTo(2);
+        assertThat(flow.window().bytes()).isZero();
     }
 
     @ParameterizedTest

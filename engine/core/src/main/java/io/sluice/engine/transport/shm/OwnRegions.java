@@ -17,9 +17,10 @@ import org.jspecify.annotations.Nullable;
  * confirmed that it no longer uses it, or has stopped. On the loop's thread.
  */
 final class OwnRegions {
-    // as many may be attached, and as many have ended a moment ago; the rest is for threads that use some for a little
-    // longer
-    private static final int TIMES_ATTACHED = 3;
+    // as many may be attached, and as many have ended a moment ago
+    private static final int TIMES_ATTACHED = 2;
+    /** For regions that threads of the peer use for a little longer, however few may be attached. */
+    static final int MORE = 1024;
 
     private final EndpointContext context;
     private final PeerCapabilities peer;
@@ -35,7 +36,7 @@ final class OwnRegions {
      */
     OwnRegions(EndpointContext context, int maxAttached, PeerCapabilities peer) {
         this.context = context;
-        this.most = (long) TIMES_ATTACHED * maxAttached;
+        this.most = (long) TIMES_ATTACHED * maxAttached + MORE;
         this.peer = peer;
     }
 

@@ -433,6 +433,8 @@ final class ShmEndpoint
             return;
         }
         closed = true;
+        // first: callbacks may run in what follows, and nothing must be posted any more
+        batches.close();
         peerRegions.close();
         ownRegions.close();
         Path current = path;
@@ -442,7 +444,6 @@ final class ShmEndpoint
             context.loop().removeSource(current);
             current.segment.close();
         }
-        batches.close();
         if (peerStopped || !ownRegions.isReachableByAddress()) {
             handshake.close();
         } else {

@@ -193,13 +193,6 @@ final class PagedPayload {
         }
     }
 
-    /** The checksum of all pages; throws as {@link #copyOut}. */
-    int pagesSum(MemoryChecksum sum) {
-        sum.reset();
-        sum(sum, tableBytes, bytes() - tableBytes);
-        return sum.value();
-    }
-
     /** Continues a checksum over the table. */
     void sumTable(MemoryChecksum sum) {
         sum.update(table, tableFrom, tableBytes);

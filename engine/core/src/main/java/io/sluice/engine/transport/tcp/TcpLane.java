@@ -154,6 +154,7 @@ final class TcpLane implements InboundFrames.Sink {
             }
             if (sent == 0) {
                 // the sums of a large frame are being made, which other connections need not wait for
+                progress();
                 scheduleFlush();
                 return;
             }
