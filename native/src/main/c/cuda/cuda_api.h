@@ -207,6 +207,7 @@ struct cuda_access {
 #define CUDA_NEWER_FUNCTIONS(FUNCTION) \
     FUNCTION(range_handle, cuMemGetHandleForAddressRange, \
             (void *handle, cuda_address address, size_t bytes, int type, unsigned long long flags)) \
-    FUNCTION(flush_remote_writes, cuFlushGPUDirectRDMAWrites, (int target, int scope))
+    FUNCTION(flush_remote_writes, cuFlushGPUDirectRDMAWrites, (int target, int scope)) \
+    FUNCTION(function_load, cuFuncLoad, (cuda_function function))
 
 #endif

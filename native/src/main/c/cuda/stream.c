@@ -21,6 +21,10 @@ static cuda_result find_kernels(cuda_module module, struct cuda_kernels *kernels
     cuda_result result = CUDA_SUCCESS;
     for (size_t i = 0; result == CUDA_SUCCESS && i < sizeof wanted / sizeof *wanted; i++) {
         result = cuda.module_function(wanted[i].function, module, wanted[i].name);
+        /* Loaded at its first launch, it would wait there for all that the device does. */
+        if (result == CUDA_SUCCESS && cuda.function_load != NULL) {
+            result = cuda.function_load(*wanted[i].function);
+        }
     }
     return result;
 }

@@ -44,11 +44,19 @@ final class DeviceAllocation implements AllocatedMemory {
             long bytes = (length + granule - 1) / granule * granule;
             long address = CudaException.check(
                     CudaMemory.allocate(gpu.device(), bytes), "cannot allocate " + bytes + " bytes of " + id);
+            boolean isWritten = false;
             try {
-                gpu.zero(address, bytes);
+                isWritten = !gpu.zero(address, bytes);
+                if (isWritten) {
+                    throw new RegistrationException(
+                            id + " does not fill memory: is it held up by the work of another program?");
+                }
                 return new DeviceAllocation(gpu, gpus, address, bytes, length);
             } catch (RuntimeException | Error e) {
-                CudaMemory.free(gpu.device(), address, bytes);
+                // what the GPU may still write to stays allocated
+                if (!isWritten) {
+                    CudaMemory.free(gpu.device(), address, bytes);
+                }
                 throw e;
             }
         } catch (CudaException e) {

@@ -1,6 +1,5 @@
 package io.sluice.cuda;
 
-import io.sluice.engine.RegistrationException;
 import io.sluice.jni.CudaDevice;
 import io.sluice.jni.CudaKernels;
 import io.sluice.jni.CudaModule;
@@ -24,6 +23,7 @@ final class Gpu implements AutoCloseable {
     private final long kernels;
     private final int blocks;
     private @Nullable GpuWords words;
+    private volatile boolean isKept;
 
     private Gpu(int ordinal, String id, long device, long kernels, int blocks) {
         this.ordinal = ordinal;
@@ -85,19 +85,20 @@ final class Gpu implements AutoCloseable {
         return made;
     }
 
-    /** Makes memory of it zeros, and waits until it is. */
-    void zero(long address, long bytes) {
+    /** Makes memory of it zeros, and waits until it is; false if that takes too long, and the GPU may still write there. */
+    boolean zero(long address, long bytes) {
         long stream = newStream();
         PinnedMemory pinned = new PinnedMemory(device, CudaStream.REQUEST_BYTES + Long.BYTES);
         int state = fill(stream, pinned, address, bytes);
         if (state == CudaStream.NOT_READY) {
-            // the GPU may still write there, so that neither stream nor word can be given back
-            throw new RegistrationException(
-                    id + " does not fill memory: is it held up by the work of another program?");
+            // so that neither stream nor word can be given back
+            keep();
+            return false;
         }
         CudaStream.destroy(stream);
         pinned.close();
         CudaException.check(state, "cannot fill memory of " + id);
+        return true;
     }
 
     /** 0 when it is done, {@link CudaStream#NOT_READY} if that takes too long, or an error. */
@@ -129,12 +130,20 @@ final class Gpu implements AutoCloseable {
         return CudaDevice.fault(device);
     }
 
+    /** A stream is still at work and was left: the driver would wait for it when kernels and context are given back. */
+    void keep() {
+        isKept = true;
+    }
+
     /** Its streams and memory are gone. */
     @Override
     public synchronized void close() {
         GpuWords made = words;
-        if (made != null) {
-            made.close();
+        if (made != null && !made.end()) {
+            keep();
+        }
+        if (isKept) {
+            return;
         }
         CudaModule.unload(kernels);
         CudaDevice.close(device);

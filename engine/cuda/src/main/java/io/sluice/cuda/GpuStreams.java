@@ -111,6 +111,7 @@ final class GpuStreams {
     void close() {
         for (StreamLane lane : lanes) {
             if (lane.query() == CudaStream.NOT_READY) {
+                gpu.keep();
                 return;
             }
         }

@@ -13,7 +13,7 @@ import java.util.concurrent.locks.LockSupport;
  * engine reads and stores, which does not wait for kernels, and a kernel adds and swaps, atomically towards all GPUs that have native
  * atomics over their links. Any thread; the calls follow each other. A GPU that does not answer fails this and all calls until it does.
  */
-final class GpuWords implements AutoCloseable {
+final class GpuWords {
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
     private static final long REACHED_OFFSET = 96;
     private static final long CELL_OFFSET = 104;
@@ -123,14 +123,13 @@ final class GpuWords implements AutoCloseable {
                 id + " does not answer: is it held up by a kernel? What it was told last may take effect");
     }
 
-    /** Nothing calls it any more. */
-    @Override
-    public synchronized void close() {
+    /** Nothing calls it any more; false if the GPU may still write to the pinned memory, which stays. */
+    synchronized boolean end() {
         if (CudaStream.query(stream) == CudaStream.NOT_READY) {
-            // it may still write to the pinned memory, which stays
-            return;
+            return false;
         }
         CudaStream.destroy(stream);
         pinned.close();
+        return true;
     }
 }

@@ -18,6 +18,8 @@ final class HostRegistration implements RegisteredMemory {
     private final RegionMemory memory;
     private final MappingThread thread;
     private final List<Runnable> waiting = new ArrayList<>();
+    // held while the driver pins; taken before the lock of this
+    private final Object pinning = new Object();
     private volatile State state = State.UNPINNED;
     // written before the state
     private PinnedRanges.@Nullable Pin pin;
@@ -67,18 +69,24 @@ final class HostRegistration implements RegisteredMemory {
         }
     }
 
-    private synchronized void pinNow(Gpu by) {
-        if (state == State.PINNING) {
-            try {
-                pin = PinnedRanges.pin(by, memory.address(), memory.length());
-                state = State.PINNED;
-            } catch (CudaException e) {
-                LOG.warn("no GPU reaches {}", memory, e);
-                state = State.REFUSED;
+    /** Only {@link #close} waits while the driver is at it, and no poller. */
+    private void pinNow(Gpu by) {
+        synchronized (pinning) {
+            if (state == State.PINNING) {
+                PinnedRanges.Pin made = null;
+                try {
+                    made = PinnedRanges.pin(by, memory.address(), memory.length());
+                } catch (CudaException e) {
+                    LOG.warn("no GPU reaches {}", memory, e);
+                }
+                pin = made;
+                state = made == null ? State.REFUSED : State.PINNED;
             }
         }
-        waiting.forEach(Runnable::run);
-        waiting.clear();
+        synchronized (this) {
+            waiting.forEach(Runnable::run);
+            waiting.clear();
+        }
     }
 
     @Override
@@ -87,11 +95,17 @@ final class HostRegistration implements RegisteredMemory {
     }
 
     @Override
-    public synchronized void close() {
-        PinnedRanges.Pin pages = pin;
-        if (state == State.PINNED && pages != null) {
-            pages.close();
+    public void close() {
+        synchronized (pinning) {
+            State before;
+            synchronized (this) {
+                before = state;
+                state = State.CLOSED;
+            }
+            PinnedRanges.Pin pages = pin;
+            if (before == State.PINNED && pages != null) {
+                pages.close();
+            }
         }
-        state = State.CLOSED;
     }
 }

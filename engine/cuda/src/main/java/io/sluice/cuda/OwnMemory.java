@@ -23,6 +23,10 @@ import org.slf4j.LoggerFactory;
  */
 final class OwnMemory {
     private static final Logger LOG = LoggerFactory.getLogger(OwnMemory.class);
+    // as many may be attached, and as many have ended a moment ago
+    private static final int TIMES_ATTACHED = 2;
+    // whose copies are still under way at the peer, however few may be attached
+    private static final int MORE = 1024;
 
     private final EndpointContext context;
     private final PeerLink link;
@@ -53,10 +57,17 @@ final class OwnMemory {
         return !stopped && region.registration() instanceof DeviceRegistration;
     }
 
-    /** What the peer needs to reach a region, which is leased from now on; null if it is closing, or its memory was freed. */
+    /**
+     * What the peer needs to reach a region, which is leased from now on; null if it is closing, or its memory was freed.
+     *
+     * @throws ProtocolException if the peer does not give back what it has detached
+     */
     byte @Nullable [] keysOf(long handle, ExportedRegion region) {
         if (!(region.registration() instanceof DeviceRegistration registration)) {
             return null;
+        }
+        if (exposed.size() >= (long) TIMES_ATTACHED * context.options().maxAttachedRegions() + MORE) {
+            throw new ProtocolException("the peer attaches regions again and again, and does not give them back");
         }
         try {
             if (!registration.isCurrent()) {

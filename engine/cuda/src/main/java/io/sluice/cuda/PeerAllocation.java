@@ -197,8 +197,8 @@ final class PeerAllocation {
                     CudaMemory.ipcOpen(gpu.device(), handle.address()),
                     gpu.id() + " cannot map memory of " + keys.gpu());
             undo.add(() -> CudaMemory.ipcClose(gpu.device(), address));
-            MemoryFacts facts = MemoryFacts.of(address);
-            if (facts.base() != address || facts.bytes() < keys.allocationBytes()) {
+            // what is less than the driver's granule lies in a block with others, which is mapped as a whole
+            if (!MemoryFacts.of(address).contains(address, keys.allocationBytes())) {
                 throw new CudaException("a handle opens other memory than the peer says", INVALID_HANDLE);
             }
             return address;

@@ -16,12 +16,17 @@ import java.util.UUID;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The peer's regions that are attached here: each allocation is mapped once, and unmapped when its last attachment has ended and
  * nothing of it is under way. Only then is the target told. On the loop's thread.
  */
 final class PeerMemory {
+    private static final Logger LOG = LoggerFactory.getLogger(PeerMemory.class);
+    private static final int UNKNOWN = -999;
+
     private final EndpointContext context;
     private final CudaLoop loop;
     private final Gpus gpus;
@@ -145,6 +150,10 @@ final class PeerMemory {
                     context.loop().execute(() -> end(allocation, () -> allocation.mapped(ordinal, address)));
                 } catch (CudaException e) {
                     context.loop().execute(() -> end(allocation, () -> allocation.refused(ordinal, e)));
+                } catch (RuntimeException | Error e) {
+                    LOG.warn("memory of a peer is not mapped", e);
+                    CudaException why = new CudaException(String.valueOf(e.getMessage()), UNKNOWN);
+                    context.loop().execute(() -> end(allocation, () -> allocation.refused(ordinal, why)));
                 }
             });
         } catch (RejectedExecutionException closing) {

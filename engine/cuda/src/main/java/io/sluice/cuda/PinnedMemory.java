@@ -16,9 +16,11 @@ final class PinnedMemory implements AutoCloseable {
     PinnedMemory(long device, long bytes) {
         this.device = device;
         try {
-            segment = arena.allocate(bytes, PAGE_BYTES);
+            // no other memory shares its pages: the driver takes no page twice
+            segment = arena.allocate((bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES, PAGE_BYTES);
             deviceAddress = CudaException.check(
-                    CudaMemory.registerHost(device, segment.address(), bytes), "cannot pin " + bytes + " bytes");
+                    CudaMemory.registerHost(device, segment.address(), segment.byteSize()),
+                    "cannot pin " + bytes + " bytes");
         } catch (RuntimeException | Error e) {
             arena.close();
             throw e;
