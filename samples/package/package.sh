@@ -2,8 +2,9 @@
 # The launcher's `package` command; ../../sluice sources it, and has said what root, state and the STATUS_ words are.
 
 # What the libraries use of the JDK. jdeps finds what Sluice's own classes use; of the libraries it would also name what they
-# look for and do without, such as java.desktop.
-readonly LIBRARY_MODULES=java.management,java.naming,java.xml,jdk.management,jdk.unsupported
+# look for and do without, such as java.desktop. Hazelcast, whose jars a user may add, does not start without
+# java.transaction.xa, and complains without jdk.net.
+readonly LIBRARY_MODULES=java.management,java.naming,java.transaction.xa,java.xml,jdk.management,jdk.net,jdk.unsupported
 
 print_package_usage() {
   cat << 'USAGE'

@@ -3,6 +3,7 @@ package io.sluice.samples.launcher;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.sluice.samples.compare.LoopbackPort;
 import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -122,7 +123,7 @@ class PackageTest {
                 "50ms",
                 "--json",
                 "-");
-        assertThat(said).contains("\"transport\":\"tcp\"");
+        assertThat(said).contains("\"transport\":\"tcp\"").doesNotContain("is not known");
     }
 
     @Test
@@ -144,6 +145,28 @@ class PackageTest {
                 page.toString());
         assertThat(said).contains("read-8B/ping-pong").doesNotContain("left out");
         assertThat(page).content().contains("echarts.init");
+    }
+
+    @Test
+    void joinsAClusterWithTheJarsOfHazelcast() throws Exception {
+        String[] mover = {
+            "mover",
+            "--role",
+            "decode",
+            "--http-port",
+            "0",
+            "--until-input-ends",
+            "--cluster",
+            "127.0.0.1:" + LoopbackPort.free()
+        };
+        assertThat(sluice(1, mover)).contains("there is no Hazelcast here");
+        try (Stream<Path> jars = Files.list(Path.of(PROGRAM).resolveSibling("lib"))) {
+            for (Path jar : jars.filter(jar -> jar.getFileName().toString().contains("hazelcast-"))
+                    .toList()) {
+                Files.copy(jar, unpacked.resolve("lib").resolve(jar.getFileName()));
+            }
+        }
+        assertThat(sluice(0, mover)).contains("decode/a at http://127.0.0.1:");
     }
 
     @Test
@@ -189,6 +212,10 @@ class PackageTest {
 
     /** What it prints, on a host with nothing but the tools of every Linux. */
     private static String sluice(String... arguments) throws IOException, InterruptedException {
+        return sluice(0, arguments);
+    }
+
+    private static String sluice(int status, String... arguments) throws IOException, InterruptedException {
         Path tools = folder.resolve("host");
         if (Files.notExists(tools)) {
             Files.createDirectory(tools);
@@ -200,7 +227,7 @@ class PackageTest {
         List<String> command =
                 new ArrayList<>(List.of(unpacked.resolve("bin/sluice").toString()));
         command.addAll(List.of(arguments));
-        return run(Map.of("PATH", tools.toString(), "HOME", folder.toString()), command, 0);
+        return run(Map.of("PATH", tools.toString(), "HOME", folder.toString()), command, status);
     }
 
     /** What a process prints, to both streams, that has these variables alone. */

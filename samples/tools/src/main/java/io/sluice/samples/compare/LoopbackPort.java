@@ -29,8 +29,10 @@ public final class LoopbackPort {
                 .ints(ATTEMPTS, FIRST, END)
                 .filter(LoopbackPort::isFree)
                 .findFirst()
-                .orElseThrow(() -> new UncheckedIOException(
-                        new IOException("no port of loopback from " + FIRST + " to " + (END - 1) + " is free")));
+                .orElseThrow(() -> {
+                    String none = "no port of loopback from " + FIRST + " to " + (END - 1) + " is free";
+                    return new UncheckedIOException(none, new IOException(none));
+                });
     }
 
     private static boolean isFree(int port) {
