@@ -1,7 +1,9 @@
 package io.sluice.cuda;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.sluice.engine.contract.ContractBytes;
 import io.sluice.jni.CudaDevice;
 import io.sluice.jni.CudaLibrary;
 import java.lang.foreign.Arena;
@@ -13,18 +15,27 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 
-/** The GPUs in software that take libcuda's place in this virtual machine, and the memory that a program of the user's has there. */
+/**
+ * The GPUs in software that take libcuda's place in this virtual machine, and the memory that a program of the user's has there. With
+ * {@code -Dsluice.cuda.real=true} they are the machine's, of which there must be two: nothing is counted then, and tests that change
+ * how GPUs behave end as aborted.
+ */
 final class SoftGpu {
     private static final Path FILE = Path.of(System.getProperty("basedir", System.getProperty("user.dir")))
             .resolve("../../native/target/native-objects/libsoftgpu.so")
             .normalize();
+    private static final String REAL_PROPERTY = "sluice.cuda.real";
+    private static final boolean IS_REAL = Boolean.getBoolean(REAL_PROPERTY);
     private static final SymbolLookup SYMBOLS;
 
     static {
-        System.setProperty(Driver.LIBRARY_PROPERTY, FILE.toString());
+        if (!IS_REAL) {
+            System.setProperty(Driver.LIBRARY_PROPERTY, FILE.toString());
+        }
         assertThat(Driver.unavailable()).isNull();
-        SYMBOLS = SymbolLookup.libraryLookup(FILE, Arena.global());
+        SYMBOLS = SymbolLookup.libraryLookup(library(), Arena.global());
     }
 
     private SoftGpu() {}
@@ -32,6 +43,17 @@ final class SoftGpu {
     /** Before any engine opens. */
     static void load() {
         // by the initialiser
+    }
+
+    private static String library() {
+        return System.getProperty(Driver.LIBRARY_PROPERTY, "libcuda.so.1");
+    }
+
+    /** What lets another virtual machine have the same GPUs, unless they are in software. */
+    static List<String> javaOptions() {
+        return IS_REAL
+                ? List.of("-D" + REAL_PROPERTY + "=true", "-D" + Driver.LIBRARY_PROPERTY + "=" + library())
+                : List.of();
     }
 
     static Path file() {
@@ -44,7 +66,7 @@ final class SoftGpu {
         }
     }
 
-    private static MethodHandle function(String name, FunctionDescriptor type) {
+    static MethodHandle function(String name, FunctionDescriptor type) {
         return Linker.nativeLinker().downcallHandle(SYMBOLS.findOrThrow(name), type);
     }
 
@@ -55,7 +77,9 @@ final class SoftGpu {
 
     /** The longest random delay before each operation of a stream. */
     static void delay(long nanoseconds) {
-        set("soft_gpu_delay", nanoseconds);
+        if (!IS_REAL) {
+            set("soft_gpu_delay", nanoseconds);
+        }
     }
 
     /** Streams do nothing, until they are let go on. */
@@ -84,6 +108,10 @@ final class SoftGpu {
     }
 
     private static void set(String name, long... values) {
+        if (IS_REAL) {
+            assumeTrue(Arrays.stream(values).allMatch(value -> value == 0), name + " takes a GPU in software");
+            return;
+        }
         ValueLayout[] types = new ValueLayout[values.length];
         Arrays.fill(types, ValueLayout.JAVA_LONG);
         try {
@@ -94,7 +122,11 @@ final class SoftGpu {
         }
     }
 
+    /** 0 of real ones. */
     static long count(String what) {
+        if (IS_REAL) {
+            return 0;
+        }
         try (Arena arena = Arena.ofConfined()) {
             return (long) function("soft_gpu_count", FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.ADDRESS))
                     .invoke(arena.allocateFrom(what));
@@ -114,7 +146,11 @@ final class SoftGpu {
                             FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG))
                     .invoke(address, bytes);
             assertThat(result).isZero();
-            return address.get(ValueLayout.JAVA_LONG, 0);
+            long made = address.get(ValueLayout.JAVA_LONG, 0);
+            if (IS_REAL) {
+                RealGpu.fill(ordinal, made, bytes, (byte) 0);
+            }
+            return made;
         } catch (Throwable e) {
             throw new AssertionError(e);
         }
@@ -135,7 +171,13 @@ final class SoftGpu {
     }
 
     /** The bytes that a GPU has at an address, as long as they are allocated. */
-    static MemorySegment contents(int ordinal, long address, long bytes) {
+    static ContractBytes bytes(int ordinal, long address, long bytes) {
+        return IS_REAL
+                ? new RealGpuBytes(ordinal, address, bytes)
+                : ContractBytes.of(contents(ordinal, address, bytes));
+    }
+
+    private static MemorySegment contents(int ordinal, long address, long bytes) {
         try {
             MemorySegment found = (MemorySegment) function(
                             "soft_gpu_bytes",
@@ -158,10 +200,13 @@ final class SoftGpu {
 
     /** What memory of a GPU holds. */
     static byte[] read(int ordinal, long address, int bytes) {
-        return contents(ordinal, address, bytes).toArray(ValueLayout.JAVA_BYTE);
+        MemorySegment found = IS_REAL
+                ? RealGpu.read(ordinal, address, bytes)
+                : contents(ordinal, address, bytes);
+        return found.toArray(ValueLayout.JAVA_BYTE);
     }
 
     static void write(int ordinal, long address, byte[] bytes) {
-        contents(ordinal, address, bytes.length).copyFrom(MemorySegment.ofArray(bytes));
+        bytes(ordinal, address, bytes.length).write(0, MemorySegment.ofArray(bytes));
     }
 }

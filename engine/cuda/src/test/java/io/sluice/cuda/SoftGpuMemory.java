@@ -59,7 +59,7 @@ final class SoftGpuMemory implements ContractMemory {
             return ContractBytes.of(region.segment());
         }
         int ordinal = SoftGpu.id(0).equals(memory.device()) ? 0 : 1;
-        return ContractBytes.of(SoftGpu.contents(ordinal, memory.address(), memory.length()));
+        return SoftGpu.bytes(ordinal, memory.address(), memory.length());
     }
 
     /** As of {@code cudaMalloc}. */
@@ -77,7 +77,7 @@ final class SoftGpuMemory implements ContractMemory {
 
         @Override
         public ContractBytes bytes() {
-            return ContractBytes.of(SoftGpu.contents(ordinal, address, bytes));
+            return SoftGpu.bytes(ordinal, address, bytes);
         }
 
         @Override

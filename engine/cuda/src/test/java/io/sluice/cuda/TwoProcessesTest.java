@@ -46,6 +46,7 @@ class TwoProcessesTest {
                 "-XX:+UseSerialGC",
                 "--enable-native-access=ALL-UNNAMED",
                 "-Dbasedir=" + System.getProperty("basedir", System.getProperty("user.dir"))));
+        command.addAll(SoftGpu.javaOptions());
         command.addAll(ForkedJava.startOptions());
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), PeerMain.class.getName()));
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(Redirect.INHERIT);
