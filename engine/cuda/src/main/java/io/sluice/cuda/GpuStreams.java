@@ -110,7 +110,7 @@ final class GpuStreams {
     /** Gives all back, unless the GPU is still at work: then it may write to the pinned memory, which stays. */
     void close() {
         for (StreamLane lane : lanes) {
-            if (lane.query() == CudaStream.NOT_READY) {
+            if (lane.isAtWork()) {
                 gpu.keep();
                 return;
             }

@@ -187,6 +187,14 @@ final class StreamLane {
         endpoint.finished(request, status);
     }
 
+    /**
+     * Whether the GPU may still write to what it was given. The word decides if it can: the driver notices a little later that a
+     * stream is done.
+     */
+    boolean isAtWork() {
+        return isBusy() && sequences[tail - 1 & MASK] > reached() && query() == CudaStream.NOT_READY;
+    }
+
     /** 0 if all is done, {@link CudaStream#NOT_READY}, or the error that its work has failed with. */
     int query() {
         return CudaStream.query(stream);

@@ -147,8 +147,8 @@ interface SignalWaitContract extends Contract {
             }
             for (int i = 0; i < waiters; i++) {
                 long woken = await(waits.get(i));
-                if (transport().carriesOutInTheCall()) {
-                    // the initiator changes the word by itself, and the target may see several changes as one
+                if (transport().carriesOutInTheCall() || !transport().memory().isHost()) {
+                    // the target does not carry out the changes, and may see several as one
                     assertThat(woken).isBetween(threshold(i, waiters), (long) waiters);
                 } else {
                     assertThat(woken).isEqualTo(threshold(i, waiters));

@@ -4,10 +4,12 @@ import static io.sluice.testkit.Patience.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferCancelledException;
 import io.sluice.engine.TransferOptions;
+import java.lang.foreign.Arena;
 
 /**
  * A connection with a window of one operation, taken by an atomic operation that the target does not carry out until this is
@@ -23,7 +25,8 @@ final class TakenWindow implements AutoCloseable {
     TakenWindow(EnginePair pair) {
         assertThat(pair.connection().window().operationLimit()).isEqualTo(1);
         this.pair = pair;
-        local = pair.local(8);
+        // as the target's: of the host, on transports for other memory as well
+        local = pair.initiator().register(Arena.ofAuto().allocate(8, Long.BYTES), RegionOptions.local());
         remote = pair.attach(pair.servedByTheTarget(8));
         blockade = Blockade.ofTarget(pair);
         holder = pair.fetchAdd(remote, 0, 0);
