@@ -74,8 +74,8 @@ final class GpuFigures {
     @SuppressWarnings("SystemOut")
     private static void serve() throws IOException {
         TransferEngine engine = TransferEngine.open(options());
-        MemoryRegion region = engine.allocate(
-                WINDOW_BYTES, RegionOptions.readWrite().on(MemoryKind.CUDA, SoftGpu.id(1)));
+        MemoryRegion region =
+                engine.allocate(WINDOW_BYTES, RegionOptions.readWrite().on(MemoryKind.CUDA, SoftGpu.id(1)));
         System.out.println("READY " + engine.address() + ' '
                 + HexFormat.of().formatHex(region.descriptor().toBytes()));
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
@@ -107,7 +107,11 @@ final class GpuFigures {
     // ---- what is measured ----
 
     /** The engine's figure, or the C program's. */
-    private record Figure(double rate, double medianMicros, double p99Micros, @Nullable String error) {
+    private record Figure(
+            double rate,
+            double medianMicros,
+            double p99Micros,
+            @Nullable String error) {
         static Figure failed(Throwable error) {
             return new Figure(0, 0, 0, String.valueOf(error).replaceAll("[\"\\\\\n]", " "));
         }
@@ -135,16 +139,16 @@ final class GpuFigures {
         String ratio(Figure other, boolean alone) {
             return error != null || other.error != null
                     ? "-"
-                    : String.format(
-                            Locale.ROOT, "%.2f", alone ? other.medianMicros / medianMicros : rate / other.rate);
+                    : String.format(Locale.ROOT, "%.2f", alone ? other.medianMicros / medianMicros : rate / other.rate);
         }
     }
 
-    private void measure(String name, long bytes, int inflight, RepeatedTransfers.Form form, List<List<String>> programs) {
+    private void measure(
+            String name, long bytes, int inflight, RepeatedTransfers.Form form, List<List<String>> programs) {
         Figure own;
         try {
-            RepeatedTransfers.Result result = new RepeatedTransfers(form, inflight)
-                    .run(WARMUP_MILLIS * 1_000_000, DURATION_MILLIS * 1_000_000);
+            RepeatedTransfers.Result result =
+                    new RepeatedTransfers(form, inflight).run(WARMUP_MILLIS * 1_000_000, DURATION_MILLIS * 1_000_000);
             own = new Figure(result.perSecond() * bytes, result.micros(0.5), result.micros(0.99), null);
         } catch (Exception | AssertionError e) {
             own = Figure.failed(e);
@@ -158,8 +162,7 @@ final class GpuFigures {
     }
 
     @SuppressWarnings("SystemOut")
-    private static void report(
-            String name, String who, long bytes, int inflight, Figure figure, @Nullable Figure own) {
+    private static void report(String name, String who, long bytes, int inflight, Figure figure, @Nullable Figure own) {
         boolean alone = inflight == 1;
         System.out.printf(
                 Locale.ROOT,
@@ -209,7 +212,10 @@ final class GpuFigures {
                 fields.put(matcher.group(1), matcher.group(2));
             }
             return new Figure(
-                    Double.parseDouble(fields.get("rate")), Double.parseDouble(fields.get("median_nanos")) / 1e3, 0, null);
+                    Double.parseDouble(fields.get("rate")),
+                    Double.parseDouble(fields.get("median_nanos")) / 1e3,
+                    0,
+                    null);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return Figure.failed(e);
@@ -272,8 +278,8 @@ final class GpuFigures {
 
     /** Every second slot, in random order. */
     private static int[] scattered(int count, long seed) {
-        List<Integer> all = new ArrayList<>(
-                IntStream.range(0, count).mapToObj(i -> 2 * i).toList());
+        List<Integer> all =
+                new ArrayList<>(IntStream.range(0, count).mapToObj(i -> 2 * i).toList());
         Collections.shuffle(all, new Random(seed));
         return all.stream().mapToInt(Integer::intValue).toArray();
     }
@@ -336,7 +342,11 @@ final class GpuFigures {
                     form,
                     write && isPrepared ? pagePrograms(pageBytes, count, inflight) : List.of());
             for (int i = 0; i < count; i += count / CHECKED_PAGES + 1) {
-                compare(name, (long) locals[i] * pageBytes, (long) remotes[i] * pageBytes, Math.min(pageBytes, CHECKED_BYTES));
+                compare(
+                        name,
+                        (long) locals[i] * pageBytes,
+                        (long) remotes[i] * pageBytes,
+                        Math.min(pageBytes, CHECKED_BYTES));
             }
         }
     }
@@ -385,10 +395,10 @@ final class GpuFigures {
         local.checksum(0, 4096);
         Patience.await(local.close());
         System.out.printf("kill: the local region closed %.1f ms later%n", (System.nanoTime() - killed) / 1e6);
-        MemoryRegion again =
-                engine.allocate(4 << 20, RegionOptions.readWrite().on(MemoryKind.CUDA, SoftGpu.id(0)));
+        MemoryRegion again = engine.allocate(4 << 20, RegionOptions.readWrite().on(MemoryKind.CUDA, SoftGpu.id(0)));
         SoftGpu.write(0, again.memory().address(), new byte[] {1, 2, 3});
-        System.out.println("kill: new memory holds " + Arrays.toString(SoftGpu.read(0, again.memory().address(), 4)));
+        System.out.println("kill: new memory holds "
+                + Arrays.toString(SoftGpu.read(0, again.memory().address(), 4)));
         Patience.await(again.close());
     }
 
@@ -416,13 +426,14 @@ final class GpuFigures {
         try {
             String[] ready = peer.inputReader().readLine().split(" ");
             TransferEngine engine = TransferEngine.open(options());
-            MemoryRegion local = engine.allocate(
-                    WINDOW_BYTES, RegionOptions.local().on(MemoryKind.CUDA, SoftGpu.id(0)));
+            MemoryRegion local =
+                    engine.allocate(WINDOW_BYTES, RegionOptions.local().on(MemoryKind.CUDA, SoftGpu.id(0)));
             fill(local);
             Connection connection = Patience.await(engine.connect(EngineAddress.parse(ready[1])));
-            RemoteRegion remote = Patience.await(connection.attach(
-                    RegionDescriptor.fromBytes(HexFormat.of().parseHex(ready[2]))));
-            System.out.println("path " + remote.path().transport() + ", window " + connection.window().byteLimit() + " bytes");
+            RemoteRegion remote = Patience.await(
+                    connection.attach(RegionDescriptor.fromBytes(HexFormat.of().parseHex(ready[2]))));
+            System.out.println("path " + remote.path().transport() + ", window "
+                    + connection.window().byteLimit() + " bytes");
             GpuFigures figures = new GpuFigures(connection, remote, local);
             // until the virtual machine has compiled it
             new RepeatedTransfers(figures.single(true, 4096, 1), 1).run(0, 2 * WARMUP_MILLIS * 1_000_000);

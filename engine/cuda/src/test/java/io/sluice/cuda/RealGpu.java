@@ -23,8 +23,8 @@ final class RealGpu {
             "cuMemsetD8_v2",
             FunctionDescriptor.of(
                     ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_BYTE, ValueLayout.JAVA_LONG));
-    private static final MethodHandle AWAIT = SoftGpu.function(
-            "cuStreamSynchronize", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS));
+    private static final MethodHandle AWAIT =
+            SoftGpu.function("cuStreamSynchronize", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS));
 
     private RealGpu() {}
 

@@ -200,9 +200,7 @@ final class SoftGpu {
 
     /** What memory of a GPU holds. */
     static byte[] read(int ordinal, long address, int bytes) {
-        MemorySegment found = IS_REAL
-                ? RealGpu.read(ordinal, address, bytes)
-                : contents(ordinal, address, bytes);
+        MemorySegment found = IS_REAL ? RealGpu.read(ordinal, address, bytes) : contents(ordinal, address, bytes);
         return found.toArray(ValueLayout.JAVA_BYTE);
     }
 
