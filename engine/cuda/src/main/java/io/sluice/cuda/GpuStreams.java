@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,6 +15,8 @@ import org.jspecify.annotations.Nullable;
 final class GpuStreams {
     private static final StreamLane[] NONE = {};
     private static final int COUNT = 4;
+    private static final long LOOK_NANOS = 20_000;
+    private static final long LONGEST_BEGINNING_NANOS = 1_000_000_000;
     private static final long LANE_BYTES = 64 + (long) StreamLane.MOST_REQUESTS * Long.BYTES;
 
     private final Gpu gpu;
@@ -42,6 +45,7 @@ final class GpuStreams {
             pinned.close();
             throw e;
         }
+        streams.forEach(GpuStreams::awaitBeginning);
         long tablesAt = COUNT * LANE_BYTES;
         PageTables tables =
                 new PageTables(pinned.segment().asSlice(tablesAt, PageTables.BYTES), pinned.deviceAddress() + tablesAt);
@@ -50,6 +54,15 @@ final class GpuStreams {
             lanes[i] = new StreamLane(streams.get(i), pinned, i * LANE_BYTES, tables);
         }
         return new GpuStreams(gpu, pinned, tables, lanes);
+    }
+
+    /** A stream begins by clearing memory of its own, which is freed with it. */
+    private static void awaitBeginning(long stream) {
+        long began = System.nanoTime();
+        while (CudaStream.query(stream) == CudaStream.NOT_READY
+                && System.nanoTime() - began < LONGEST_BEGINNING_NANOS) {
+            LockSupport.parkNanos(LOOK_NANOS);
+        }
     }
 
     Gpu gpu() {

@@ -126,7 +126,7 @@ final class GpuWords {
     /** Nothing calls it any more; false if the GPU may still write to the pinned memory, which stays. */
     synchronized boolean end() {
         // the driver notices a little later that a stream is done
-        if (reached() != sequence && CudaStream.query(stream) == CudaStream.NOT_READY) {
+        if ((sequence == 0 || reached() != sequence) && CudaStream.query(stream) == CudaStream.NOT_READY) {
             return false;
         }
         CudaStream.destroy(stream);

@@ -188,11 +188,12 @@ final class StreamLane {
     }
 
     /**
-     * Whether the GPU may still write to what it was given. The word decides if it can: the driver notices a little later that a
-     * stream is done.
+     * Whether the GPU may still write to what it was given. The word decides if it can, as the driver notices a little later that a
+     * stream is done; of a stream that was never used the driver alone knows.
      */
     boolean isAtWork() {
-        return isBusy() && sequences[tail - 1 & MASK] > reached() && query() == CudaStream.NOT_READY;
+        boolean mayBe = sequence == 0 || (isBusy() && sequences[tail - 1 & MASK] > reached());
+        return mayBe && query() == CudaStream.NOT_READY;
     }
 
     /** 0 if all is done, {@link CudaStream#NOT_READY}, or the error that its work has failed with. */
