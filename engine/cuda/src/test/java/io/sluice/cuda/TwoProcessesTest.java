@@ -35,11 +35,16 @@ class TwoProcessesTest {
     private BufferedWriter commands;
     private TransferEngine engine;
     private Connection connection;
+    // of tests before this one in the same process, whose GPUs may still be at work
+    private long allocations;
+    private long mappings;
     private final List<RegionDescriptor> descriptors = new ArrayList<>();
 
     @BeforeEach
     void start() throws IOException {
         SoftGpu.load();
+        allocations = SoftGpu.count("allocations");
+        mappings = SoftGpu.count("mappings");
         List<String> command = new ArrayList<>(List.of(
                 ProcessHandle.current().info().command().orElseThrow(),
                 "-Xmx128m",
@@ -73,7 +78,7 @@ class TwoProcessesTest {
         if (engine != null) {
             Patience.await(engine.closeAsync());
         }
-        assertThat(SoftGpu.count("mappings")).isZero();
+        assertThat(SoftGpu.count("mappings")).isLessThanOrEqualTo(mappings);
     }
 
     private String answer() {
@@ -170,7 +175,7 @@ class TwoProcessesTest {
         SoftGpu.hang(false);
         Patience.await(closed);
         Patience.await(engine.closeAsync());
-        assertThat(SoftGpu.count("allocations")).isZero();
+        assertThat(SoftGpu.count("allocations")).isLessThanOrEqualTo(allocations);
     }
 
     @Test
