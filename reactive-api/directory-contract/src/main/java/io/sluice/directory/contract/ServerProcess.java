@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -128,10 +129,22 @@ public final class ServerProcess implements AutoCloseable {
         end();
     }
 
-    /** A new start with the same arguments, after {@link #stop()}. */
+    /** A new start with the same arguments, after {@link #stop()}, once no other socket has the port. */
     public void startAgain() {
+        Awaitility.await("port " + port + " is free again")
+                .atMost(Patience.BOUND)
+                .pollInterval(Duration.ofMillis(50))
+                .until(this::isFree);
         process = launch();
         awaitListening();
+    }
+
+    private boolean isFree() {
+        try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+            return socket.isBound();
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     private void end() {
