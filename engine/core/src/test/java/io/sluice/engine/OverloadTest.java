@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sluice.testkit.Patience;
 import io.sluice.testkit.PatientOptions;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -178,13 +177,14 @@ class OverloadTest {
             demands.forEach(demand -> demand.begin(DEMAND / 2));
             awaitMore("low ones pass", demands, DEMAND / 2, Patience.BOUND);
 
-            long heap = usedHeap();
+            LiveHeap.touch();
+            long heap = LiveHeap.bytes();
             long resident = residentBytes();
             Urgent urgent = new Urgent(connection, local, remote, demands);
             urgent.next();
             awaitMore("nothing starves", demands, (long) queues * DEMAND / 2, Patience.BOUND.multipliedBy(queues));
             List<Long> endedMeanwhile = urgent.stop();
-            long heapAfter = usedHeap();
+            long heapAfter = LiveHeap.bytes();
             long residentAfter = residentBytes();
             demands.forEach(Demand::stop);
 
@@ -235,7 +235,7 @@ class OverloadTest {
             }
             demands.forEach(demand -> demand.begin(100 * 2 * WINDOW / CONNECTIONS));
             awaitMore("each has begun", demands, 1, Patience.BOUND);
-            long heap = usedHeap();
+            long heap = LiveHeap.bytes();
             // those that were begun first had the window to themselves for a while, so all count from here
             List<Long> before = demands.stream().map(Demand::ended).toList();
             long all = before.stream().mapToLong(Long::longValue).sum() + (long) each * CONNECTIONS;
@@ -247,7 +247,7 @@ class OverloadTest {
                     .mapToObj(i -> demands.get(i).ended() - before.get(i))
                     .sorted()
                     .toList();
-            long heapAfter = usedHeap();
+            long heapAfter = LiveHeap.bytes();
             System.out.printf(
                     "%d connections, each ended %d to %d, heap %+d KiB%n",
                     CONNECTIONS, counts.getFirst(), counts.getLast(), heapAfter - heap >> 10);
@@ -303,17 +303,6 @@ class OverloadTest {
 
     private static long percentile(List<Long> ascending, double share) {
         return ascending.get((int) Math.min(ascending.size() - 1, Math.floor(ascending.size() * share)));
-    }
-
-    private static long usedHeap() {
-        long least = Long.MAX_VALUE;
-        for (int i = 0; i < 3; i++) {
-            ManagementFactory.getMemoryMXBean().gc();
-            least = Math.min(
-                    least,
-                    ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed());
-        }
-        return least;
     }
 
     private static long residentBytes() throws IOException {

@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.testkit.Patience;
 import io.sluice.testkit.PatientOptions;
-import java.lang.management.ManagementFactory;
-import java.lang.management.MemoryMXBean;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -66,17 +64,6 @@ class SteadyHeapTest {
         }
     }
 
-    private static long usedAfterCollection() {
-        MemoryMXBean memory = ManagementFactory.getMemoryMXBean();
-        // The number of transfers in flight differs from one collection to the next.
-        long least = Long.MAX_VALUE;
-        for (int i = 0; i < 3; i++) {
-            System.gc();
-            least = Math.min(least, memory.getHeapMemoryUsage().getUsed());
-        }
-        return least;
-    }
-
     private static void assertSteady(int first, int more) {
         EngineOptions options = PatientOptions.builder()
                 .transports(List.of("tcp"))
@@ -94,10 +81,10 @@ class SteadyHeapTest {
                 load.next(load.transfers.getAndIncrement());
             }
             load.awaitTransfers(first);
-            long early = usedAfterCollection();
+            long early = LiveHeap.bytes();
             long between = load.transfers.get();
             load.awaitTransfers(between + more);
-            long late = usedAfterCollection();
+            long late = LiveHeap.bytes();
             load.stopping = true;
             Patience.await(load.ended);
             assertThat(load.failures).hasValue(0);
