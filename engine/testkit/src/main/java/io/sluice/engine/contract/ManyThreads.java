@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.testkit.Patience;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntConsumer;
+import java.util.stream.Collectors;
 
 /** Calls from many threads at once. */
 final class ManyThreads {
@@ -31,17 +33,27 @@ final class ManyThreads {
             }));
         }
         go.countDown();
-        for (Thread thread : threads) {
+        for (int i = 0; i < count; i++) {
+            int number = i;
+            Thread thread = threads.get(i);
             try {
                 thread.join(Patience.BOUND);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 throw new AssertionError("interrupted while threads work", e);
             }
-            assertThat(thread.isAlive()).as("a thread hangs").isFalse();
+            assertThat(thread.isAlive())
+                    .as(() -> "thread " + number + " of " + count + " hangs; the threads are at " + stacks())
+                    .isFalse();
         }
         if (failure.get() != null) {
             throw new AssertionError("a thread failed", failure.get());
         }
+    }
+
+    private static String stacks() {
+        return Thread.getAllStackTraces().entrySet().stream()
+                .map(each -> each.getKey() + " " + Arrays.toString(each.getValue()))
+                .collect(Collectors.joining("\n", "\n", ""));
     }
 }
