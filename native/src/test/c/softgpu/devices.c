@@ -40,7 +40,7 @@ static void set_up(void) {
     int count = (int)number("SOFT_GPU_DEVICES", 2);
     count = count < 0 ? 0 : count > MAXIMUM_DEVICES ? MAXIMUM_DEVICES : count;
     peers = getenv("SOFT_GPU_NO_PEERS") == NULL;
-    memory_bytes = (size_t)number("SOFT_GPU_MEMORY", UINT64_C(8) << 30);
+    memory_bytes = (size_t)number("SOFT_GPU_MEMORY", UINT64_C(64) << 30);
     atomic_store(&fault_delay, number("SOFT_GPU_DELAY_NANOS", 0));
     for (int i = 0; i < MAXIMUM_DEVICES; i++) {
         devices[i].index = i;

@@ -8,7 +8,7 @@
  *   SOFT_GPU_DEVICES       how many GPUs there are, 1 to 8; 2 if not set
  *   CUDA_VISIBLE_DEVICES   which of them this process sees, in which order: numbers, or GPU-... ids
  *   SOFT_GPU_NO_PEERS      if set, no GPU reaches another's memory
- *   SOFT_GPU_MEMORY        bytes of each GPU; 8 GiB if not set
+ *   SOFT_GPU_MEMORY        bytes of each GPU; 64 GiB if not set, of which what is touched is used
  *   SOFT_GPU_DELAY_NANOS   the longest random delay before each operation of a stream
  */
 #ifndef SOFT_GPU_H

@@ -27,7 +27,7 @@ class CudaDeviceTest {
             assertThat(record.get(ValueLayout.JAVA_BYTE, CudaDevice.RECORD_UUID_OFFSET + 15))
                     .isEqualTo((byte) '1');
             assertThat(record.get(ValueLayout.JAVA_LONG, CudaDevice.RECORD_MEMORY_BYTES_OFFSET))
-                    .isEqualTo(8L << 30);
+                    .isEqualTo(64L << 30);
             assertThat(record.get(ValueLayout.JAVA_INT, CudaDevice.RECORD_ORDINAL_OFFSET))
                     .isEqualTo(1);
             assertThat(record.get(ValueLayout.JAVA_INT, CudaDevice.RECORD_COMPUTE_MAJOR_OFFSET))
