@@ -11,6 +11,7 @@ import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RegistrationException;
 import io.sluice.engine.Signal;
+import io.sluice.engine.SluiceException;
 import io.sluice.engine.flow.LeasedMemory;
 import io.sluice.engine.transport.MemoryChecksum;
 import io.sluice.engine.transport.RegisteredMemory;
@@ -257,10 +258,15 @@ public final class LocalRegion implements MemoryRegion, LeasedMemory {
     private void finish() {
         if (givenBack.compareAndSet(false, true)) {
             owner.regionClosed(this, () -> {
-                // first, so that no adapter can access the memory when it returns to the system
-                registrations.close();
-                giveBack.run();
-                closed.complete(null);
+                try {
+                    // first, so that no adapter can access the memory when it returns to the system
+                    registrations.close();
+                    giveBack.run();
+                    closed.complete(null);
+                } catch (RuntimeException | Error e) {
+                    closed.completeExceptionally(new SluiceException("the memory of " + this + " was not released", e));
+                    throw e;
+                }
             });
         }
     }

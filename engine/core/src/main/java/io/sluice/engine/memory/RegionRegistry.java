@@ -246,8 +246,8 @@ public final class RegionRegistry implements RegionOwner {
         }
         try {
             housekeeping.execute(giveBack);
-        } catch (RejectedExecutionException ended) {
-            // a region that was being registered while the engine closed
+        } catch (RejectedExecutionException | OutOfMemoryError noThread) {
+            // a region that was being registered while the engine closed, or a process that may not have more threads
             giveBack.run();
         }
     }
