@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * The fixed header of a data frame, network byte order:
+ * The fixed header of a data frame, in network byte order:
  *
  * <pre>
  *  0  magic      4 bytes
@@ -21,17 +21,17 @@ import java.nio.ByteOrder;
  *                (READ_PAGES), of what is asked for (READ), of the value (PUT), else of the word
  * </pre>
  *
- * <p>A table of pages follows the header of WRITE_PAGES and READ_PAGES: 1 to 1024 offsets of 8 bytes each. The answer to READ_PAGES
- * is READ_DATA, with the pages in the table's order.
+ * <p>A page table follows the header of WRITE_PAGES and READ_PAGES: 1 to 1024 offsets of 8 bytes each. READ_DATA
+ * answers READ_PAGES with the pages in the table's order.
  *
- * <p>From {@link #PUT} on, the header is longer and there is no payload:
+ * <p>From {@link #PUT} on, the header is longer and no payload follows:
  *
  * <pre>
  * 48  operand    8, what is put, added, swapped in, or was fetched
  * 56  expected   8, of COMPARE_AND_SWAP
  * </pre>
  *
- * <p>Where the connection has checksums, each header ends with two more fields:
+ * <p>If the connection has checksums, each header ends with two more fields:
  *
  * <pre>
  *  0  payload sum  4 bytes, the CRC-32C of the payload, or of operand and expected; 0 where there is neither
@@ -41,7 +41,7 @@ import java.nio.ByteOrder;
 final class FrameHeader {
     static final int BYTES = 48;
     static final int LONGEST_BYTES = 64;
-    /** How much longer a header is where the connection has checksums. */
+    /** Additional header length on a connection with checksums. */
     static final int SUMS_BYTES = 8;
 
     static final int WRITE = 1;
@@ -50,9 +50,9 @@ final class FrameHeader {
     static final int REFUSED = 4;
     static final int ACK = 5;
     static final int NACK = 6;
-    /** A write that is one request with the {@link #SIGNAL_OF_WRITE} right behind it, acknowledged with it. */
+    /** A write with the {@link #SIGNAL_OF_WRITE} right behind it; one request, acknowledged once. */
     static final int WRITE_BEFORE_SIGNAL = 7;
-    /** A write of many pages, whose offsets go before them. */
+    /** A write of many pages; the page table precedes the payload. */
     static final int WRITE_PAGES = 8;
 
     static final int READ_PAGES = 9;
@@ -108,21 +108,19 @@ final class FrameHeader {
         to.set(LONG, at + EXPECTED_AT, expected);
     }
 
-    /** How long the header of an operation is. */
+    /** The header length of an operation. */
     static int bytes(int operation) {
         return operation < PUT ? BYTES : LONGEST_BYTES;
     }
 
-    /** Writes the sums at the end of a header that is otherwise complete. */
+    /** Writes the checksums at the end of a complete header. */
     static void writeSums(MemorySegment to, long at, int payloadSum, MemoryChecksum sum) {
         long sumsAt = at + bytes(operation(to, at));
         to.set(INT, sumsAt, payloadSum);
         to.set(INT, sumsAt + Integer.BYTES, headerSum(to, at, sumsAt, sum));
     }
 
-    /**
-     * Writes the checksums of a frame of pages, as {@link #writeSums(MemorySegment, long, int, MemoryChecksum)} does.
-     */
+    /** Writes the checksums of a frame of pages; see {@link #writeSums(MemorySegment, long, int, MemoryChecksum)}. */
     static void writeSums(MemorySegment to, long at, int payloadSum, PagedPayload payload, MemoryChecksum sum) {
         long sumsAt = at + BYTES;
         to.set(INT, sumsAt, payloadSum);
@@ -131,7 +129,7 @@ final class FrameHeader {
         to.set(INT, sumsAt + Integer.BYTES, sum.value());
     }
 
-    /** Whether a header and the table behind it are as they were sent. */
+    /** Whether the checksum of a header and its page table matches. */
     static boolean isIntact(MemorySegment from, long at, MemoryChecksum sum, MemorySegment table, long tableBytes) {
         long sumsAt = at + BYTES;
         beginHeaderSum(from, at, sumsAt, sum);
@@ -139,12 +137,12 @@ final class FrameHeader {
         return from.get(INT, sumsAt + Integer.BYTES) == sum.value();
     }
 
-    /** Whether a table of pages follows the header. */
+    /** Whether a page table follows the header. */
     static boolean hasTable(int operation) {
         return operation == WRITE_PAGES || operation == READ_PAGES;
     }
 
-    /** Whether a header is as it was sent. */
+    /** Whether the header's checksum matches. */
     static boolean isIntact(MemorySegment from, long at, MemoryChecksum sum) {
         long sumsAt = at + bytes(operation(from, at));
         return from.get(INT, sumsAt + Integer.BYTES) == headerSum(from, at, sumsAt, sum);
@@ -161,12 +159,12 @@ final class FrameHeader {
         sum.update(header, sumsAt, Integer.BYTES);
     }
 
-    /** The payload's sum as it was sent. */
+    /** The payload checksum that the sender announced. */
     static int payloadSum(MemorySegment from, long at) {
         return from.get(INT, at + bytes(operation(from, at)));
     }
 
-    /** The sum of a header's operands, which are all the payload that it has. */
+    /** The checksum of a header's operands, which are its whole payload. */
     static int operandSum(MemorySegment header, long at, MemoryChecksum sum) {
         sum.reset();
         sum.update(header, at + OPERAND_AT, (long) LONGEST_BYTES - OPERAND_AT);

@@ -17,13 +17,13 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads frames from a lane. Small frames are received together into the loop's staging memory and copied; the rest of a
- * larger payload is received directly into its region. Refused payloads are read and dropped, so that the stream stays
- * in step.
+ * Reads frames from a lane. Receives small frames together into the loop's staging memory and copies them; receives the
+ * rest of a larger payload directly into its region. Reads and drops refused payloads, so that the stream stays in
+ * step.
  */
 final class InboundFrames {
     private static final int RECEIVES_A_CALL = 16;
-    // below this a copy costs less than a system call of its own
+    // below this length a copy is cheaper than a system call
     private static final long DIRECT_BYTES = 16 * 1024;
 
     private final EndpointContext context;
@@ -32,16 +32,16 @@ final class InboundFrames {
     private final int descriptor;
     private final @Nullable SecureStream stream;
     private final Sink sink;
-    // of the payload that is coming in; null: the connection has no checksums
+    // checksum of the incoming payload; null on a connection without checksums
     private final @Nullable MemoryChecksum payloadSum;
     private final int sumsBytes;
 
-    // a header of which only a part has come
+    // the received part of an incomplete header
     private final MemorySegment held =
             Arena.ofAuto().allocate(FrameHeader.LONGEST_BYTES + FrameHeader.SUMS_BYTES, Long.BYTES);
     private int heldBytes;
 
-    // the frame whose payload is coming in
+    // the frame whose payload is being received
     private Payload payload = Payload.NONE;
     private long payloadLength;
     private long payloadRemaining;
@@ -52,13 +52,13 @@ final class InboundFrames {
     private @Nullable ExportedRegion lease;
     private CompletionStatus status = CompletionStatus.SUCCESS;
 
-    // of a payload that lies in pages
+    // set while the payload goes to or comes from pages
     private final IncomingTable table = new IncomingTable();
     private final PagedPayload pages = new PagedPayload();
     private boolean paged;
     private int directEntries;
 
-    // a write has come whose signal must come next
+    // a write has arrived whose signal must be the next frame
     private boolean signalDue;
     private long fetched;
 
@@ -69,46 +69,49 @@ final class InboundFrames {
         READ_DATA
     }
 
-    /** The result of a call of {@link #receive()}. */
+    /** The result of {@link #receive()}. */
     enum Received {
         PROGRESS,
         NOTHING,
         END_OF_STREAM
     }
 
-    /** The handler of the frames. */
+    /** Handles the frames of a lane. */
     interface Sink {
-        /** Bytes have arrived, whose frames follow. */
+        /** Bytes have arrived; their frames follow. */
         void received(long bytes);
 
-        /** The peer's next write (with the signal it carries), put or signal has taken effect, or was refused. */
+        /** The peer's next write (with its signal, if any), put or signal has been executed or refused. */
         void writeHandled(CompletionStatus status);
 
-        /** The peer reads; the region is leased until the answer has left. If this throws, the lease is the caller's to end. */
+        /**
+         * The peer reads from a leased region; the sink ends the lease once the answer has left. If this throws, the
+         * caller ends it.
+         */
         void readAsked(ExportedRegion region, long offset, long length);
 
-        /** As {@link #readAsked}, of pages, all within the region. The table is to be copied. */
+        /** As {@link #readAsked}, for pages that lie within the region. The sink copies the table. */
         void pagesAsked(ExportedRegion region, IncomingTable table);
 
-        /** The peer's atomic operation was executed. */
+        /** An atomic operation of the peer has been executed. */
         void fetched(long word);
 
-        /** The peer's read or atomic operation is refused. */
+        /** A read or atomic operation of the peer is refused. */
         void readRefused(CompletionStatus status);
 
-        /** The peer has handled as many writes as this running count, the last of them with this status. */
+        /** The peer has handled this many writes since the lane began, the last one with this status. */
         void writesAcknowledged(long count, CompletionStatus last);
 
-        /** The oldest read or atomic operation that is not answered. */
+        /** Returns the oldest unanswered read or atomic operation. */
         WorkRequest readAnswered();
 
-        /** The read is done. */
+        /** The read returned by {@link #readAnswered} is complete. */
         void readDone(CompletionStatus status);
 
-        /** Whether the lane was closed by what a callback did. */
+        /** Whether a callback closed the lane. */
         boolean isClosed();
 
-        /** Whether the peer asks for so much that it should not be heard for now. */
+        /** Whether to stop reading because the peer has too many requests outstanding. */
         boolean hasEnough();
     }
 
@@ -116,7 +119,7 @@ final class InboundFrames {
         this(context, scratch, descriptor, null, sink);
     }
 
-    /** As the other constructor; receives through the stream if there is one. */
+    /** As the other constructor, but receives through the stream unless it is null. */
     InboundFrames(
             EndpointContext context, LoopScratch scratch, int descriptor, @Nullable SecureStream stream, Sink sink) {
         this.stream = stream;
@@ -134,7 +137,7 @@ final class InboundFrames {
         return payload != Payload.NONE || heldBytes > 0 || signalDue || table.isIncoming();
     }
 
-    /** Receives what is there, up to a fair share. */
+    /** Receives what the socket holds, up to a fair share. */
     Received receive() throws SocketFailedException {
         Received result = Received.NOTHING;
         for (int i = 0; i < RECEIVES_A_CALL && !sink.isClosed() && !sink.hasEnough(); i++) {
@@ -172,7 +175,7 @@ final class InboundFrames {
                 heldBytes = 0;
                 parse(0, available);
             }
-            // a stream gives at most what it has, and would not be heard of again
+            // a stream returns at most what it holds, and the descriptor may not become readable for the rest
             if (received < asked && stream == null) {
                 return result;
             }
@@ -194,14 +197,14 @@ final class InboundFrames {
 
     private long askStaged() {
         if (stream == null && table.isIncoming() && table.isWrite() && table.bytes() >= DIRECT_BYTES) {
-            // what follows it is to be received straight into its pages
+            // receive what follows the table directly into the pages
             return table.remaining();
         }
         return (long) LoopScratch.STAGING_BYTES - heldBytes;
     }
 
     private long askDirect() {
-        // no more than the next header: another such payload is likely, and should not go through the staging memory
+        // up to the next header only: if another large payload follows, it should not pass through staging memory
         long tail = (long) FrameHeader.BYTES + sumsBytes;
         if (paged) {
             directEntries = pages.describe(scratch, 0, LoopScratch.VECTOR_ENTRIES - 1, position(), payloadRemaining);
@@ -216,12 +219,12 @@ final class InboundFrames {
         return payloadRemaining + tail;
     }
 
-    /** How much of the payload has come. */
+    /** The received length of the payload. */
     private long position() {
         return payloadLength - payloadRemaining;
     }
 
-    /** Takes in staging memory from one place to another. */
+    /** Parses the frames in a range of staging memory. */
     private void parse(long from, long to) {
         long at = from;
         while (true) {
@@ -284,7 +287,7 @@ final class InboundFrames {
         payloadRemaining -= part;
     }
 
-    /** Sums a payload received straight into its region, while it is still in the processor's caches. */
+    /** Adds directly received bytes to the checksum while they are in the processor's caches. */
     private void sumPlaced(long placed) {
         if (payloadSum != null) {
             try {
@@ -302,20 +305,20 @@ final class InboundFrames {
 
     private void frame(long at) {
         if (!FrameHeader.isWellFormed(staging, at)) {
-            throw new ProtocolException("a lane received bytes that are not a frame");
+            throw new ProtocolException("the peer sent bytes on a lane that are not a frame");
         }
         int operation = FrameHeader.operation(staging, at);
         if (payloadSum != null) {
-            // of a header with a table the sum is over both
+            // the checksum of a header with a table covers both, and is checked when the table is complete
             if (!FrameHeader.hasTable(operation) && !FrameHeader.isIntact(staging, at, scratch.sum())) {
-                // nothing in it can be trusted, nor where the next frame begins
+                // no field can be trusted, so the next frame cannot be found either
                 throw new ProtocolException("the header of a frame was changed in transit");
             }
             announcedSum = FrameHeader.payloadSum(staging, at);
             payloadSum.reset();
         }
         if (signalDue != (operation == FrameHeader.SIGNAL_OF_WRITE)) {
-            throw new ProtocolException("a write and its signal are not next to each other");
+            throw new ProtocolException("the peer sent a write without its signal right behind it");
         }
         long length = FrameHeader.length(staging, at);
         switch (operation) {
@@ -349,12 +352,12 @@ final class InboundFrames {
             case FrameHeader.FETCHED -> {
                 WorkRequest request = sink.readAnswered();
                 if (!request.operation().isFetching()) {
-                    throw new ProtocolException("the peer answers a read with a word");
+                    throw new ProtocolException("the peer answered a read with a word");
                 }
                 request.fetched(FrameHeader.operand(staging, at));
                 sink.readDone(operandsAreIntact(at) ? CompletionStatus.SUCCESS : CompletionStatus.INTEGRITY);
             }
-            default -> throw new ProtocolException("a frame of unknown operation " + operation);
+            default -> throw new ProtocolException("the peer sent a frame of unknown operation " + operation);
         }
     }
 
@@ -364,7 +367,7 @@ final class InboundFrames {
         if (length < 1
                 || length > WorkRequest.WORD_BYTES
                 || (operation != FrameHeader.PUT && length < WorkRequest.WORD_BYTES)) {
-            throw new ProtocolException("a word of " + length + " bytes");
+            throw new ProtocolException("the peer sent a word of " + length + " bytes");
         }
         if (!operandsAreIntact(at)) {
             return CompletionStatus.INTEGRITY;
@@ -425,7 +428,7 @@ final class InboundFrames {
         if (region == null) {
             return CompletionStatus.UNKNOWN_REGION;
         }
-        // the bytes of a frame go through this processor
+        // frame payloads pass through the processor
         if (!region.memory().isHost()) {
             return CompletionStatus.UNSUPPORTED;
         }
@@ -434,7 +437,7 @@ final class InboundFrames {
 
     // ---- payloads ----
 
-    /** The table of a frame of pages has come in full: every page is checked before a byte of any lands. */
+    /** The page table is complete: checks every page before a byte of any is stored. */
     private void tableCame() {
         if (payloadSum != null && !table.isIntact(scratch.sum())) {
             throw new ProtocolException("the header of a frame, or its table of pages, was changed in transit");
@@ -473,7 +476,7 @@ final class InboundFrames {
         }
     }
 
-    /** The payload of a write begins, which is dropped if it is refused. */
+    /** A payload of a write begins; drops it if the write was refused. */
     private void begins(Payload kind, long length, @Nullable ExportedRegion region, CompletionStatus outcome) {
         status = outcome;
         payload = kind;
@@ -510,7 +513,7 @@ final class InboundFrames {
     private void readData(long length) {
         WorkRequest request = sink.readAnswered();
         if (request.operation() != WorkRequest.Opcode.READ || length != request.length()) {
-            throw new ProtocolException("the peer answers a read of " + request.length() + " bytes with " + length);
+            throw new ProtocolException("the peer answered a read of " + request.length() + " bytes with " + length);
         }
         payload = Payload.READ_DATA;
         status = CompletionStatus.SUCCESS;
@@ -549,7 +552,7 @@ final class InboundFrames {
         }
     }
 
-    /** The memory has gone: the rest of the payload is dropped. */
+    /** The memory is gone: drops the rest of the payload. */
     private void memoryFault() {
         dropping = true;
         status = payload == Payload.READ_DATA
@@ -558,7 +561,7 @@ final class InboundFrames {
         endLease();
     }
 
-    /** The rest of a payload for a region that is closing is dropped. */
+    /** Drops the rest of a payload whose region is closing. */
     void regionClosing() {
         ExportedRegion region = lease;
         if (region != null && !region.isOpen()) {

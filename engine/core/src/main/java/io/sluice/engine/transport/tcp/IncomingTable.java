@@ -9,17 +9,17 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * The table of pages of the frame that is coming in, with the frame's header. Nothing in it is trusted until all of it has come
- * and was checked. Confined to the connection's loop.
+ * The page table of the frame being received, with the frame's header. Not to be trusted before it is complete and
+ * checked. Confined to the connection's loop.
  */
 final class IncomingTable {
     private static final ValueLayout.OfLong OFFSET = ValueLayout.JAVA_LONG;
     private static final ValueLayout.OfLong WIRE_OFFSET = ValueLayout.JAVA_LONG.withOrder(ByteOrder.BIG_ENDIAN);
-    // so that the length of all pages is a number
+    // bounds the total length of all pages to a long
     private static final long LONGEST_PAGE = Long.MAX_VALUE / (2 * PageTable.MOST_PAGES);
 
     private final MemorySegment header = Arena.ofAuto().allocate(FrameHeader.LONGEST_BYTES, Long.BYTES);
-    // made when the first one comes
+    // allocated for the first table
     private MemorySegment table = MemorySegment.NULL;
     private int count;
     private long pageBytes;
@@ -31,13 +31,13 @@ final class IncomingTable {
         long length = FrameHeader.length(header, 0);
         pageBytes = FrameHeader.offset(header, 0);
         if (pageBytes < 1 || pageBytes > LONGEST_PAGE) {
-            throw new ProtocolException("a frame with pages of " + pageBytes + " bytes");
+            throw new ProtocolException("the peer sent a frame with pages of " + pageBytes + " bytes");
         }
         long bytesAPage = Long.BYTES + (isWrite() ? pageBytes : 0);
         long pages = length / bytesAPage;
         if (pages < 1 || pages > PageTable.MOST_PAGES || pages * bytesAPage != length) {
             throw new ProtocolException(
-                    "a frame of " + length + " bytes that is none of 1 to " + PageTable.MOST_PAGES + " pages");
+                    "the peer sent a frame of " + length + " bytes, not of 1 to " + PageTable.MOST_PAGES + " pages");
         }
         if (table.byteSize() == 0) {
             table = Arena.ofAuto().allocate((long) PageTable.MOST_PAGES * Long.BYTES, Long.BYTES);
@@ -50,7 +50,7 @@ final class IncomingTable {
         return FrameHeader.operation(header, 0) == FrameHeader.WRITE_PAGES;
     }
 
-    /** Whether there is one that has not come in full. */
+    /** Whether a table is incomplete. */
     boolean isIncoming() {
         return remaining > 0;
     }
@@ -59,7 +59,7 @@ final class IncomingTable {
         return remaining;
     }
 
-    /** Takes what has come of it; returns how many bytes. */
+    /** Consumes table bytes from staging memory; returns how many. */
     long take(MemorySegment from, long at, long available) {
         long part = Math.min(remaining, available);
         MemorySegment.copy(from, at, table, (long) count * Long.BYTES - remaining, part);
@@ -67,7 +67,7 @@ final class IncomingTable {
         return part;
     }
 
-    /** Whether header and table are as they were sent; before {@link #toNativeOrder}. */
+    /** Whether the checksum of header and table matches; call before {@link #toNativeOrder}. */
     boolean isIntact(MemoryChecksum sum) {
         return FrameHeader.isIntact(header, 0, sum, table, (long) count * Long.BYTES);
     }
@@ -78,7 +78,7 @@ final class IncomingTable {
         }
     }
 
-    /** Whether every page lies within so many bytes. */
+    /** Whether every page lies within a region of this length. */
     boolean fits(long bytes) {
         long last = bytes - pageBytes;
         for (int i = 0; i < count; i++) {
@@ -94,7 +94,7 @@ final class IncomingTable {
         return header;
     }
 
-    /** The table in this processor's byte order, once it is complete. */
+    /** Converts the complete table to native byte order. */
     MemorySegment offsets() {
         return table;
     }
@@ -111,12 +111,12 @@ final class IncomingTable {
         return pageBytes;
     }
 
-    /** How long all pages are. */
+    /** The total length of the pages. */
     long bytes() {
         return count * pageBytes;
     }
 
-    /** The lane ends. */
+    /** Discards the table when the lane ends. */
     void drop() {
         remaining = 0;
     }

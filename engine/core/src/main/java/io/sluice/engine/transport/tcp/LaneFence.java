@@ -6,24 +6,24 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 
 /**
- * The report of one side on a lane that it has closed: nothing more of the peer's can take effect on it, and so many of
- * the peer's writes, puts and signals did, or were refused. Refusals are listed one by one, as the frames that reported
+ * One side's report on a lane that it has closed: no later frame of the peer takes effect on it, and this many of the
+ * peer's writes, puts and signals were executed or refused. Lists refusals one by one, because the frames that reported
  * them may be lost.
  *
  * @param lane the lane's number
  * @param handled running count of the peer's writes, puts and signals that took effect or were refused
- * @param refusalsKnownAfter the count after which all refusals are listed; of those before, some may be left out
- * @param refusals the counts of the refused ones, with their status, in order
+ * @param refusalsKnownAfter the count after which every refusal is listed; earlier ones may be missing
+ * @param refusals the counts of refused requests with their status, in order
  */
 record LaneFence(int lane, long handled, long refusalsKnownAfter, ArrayDeque<Refusal> refusals) {
-    /** The most refusals that fit into one message. */
+    /** The most refusals in one message. */
     static final int MOST_REFUSALS = 400;
 
     private static final byte TYPE = 1;
     private static final int HEAD_BYTES = 20;
     private static final int REFUSAL_BYTES = 9;
 
-    /** One of the peer's writes, puts or signals that was refused. */
+    /** A refused write, put or signal of the peer. */
     record Refusal(long count, CompletionStatus status) {}
 
     byte[] toBytes() {
@@ -40,14 +40,14 @@ record LaneFence(int lane, long handled, long refusalsKnownAfter, ArrayDeque<Ref
 
     static LaneFence read(ByteBuffer message) {
         if (message.remaining() < HEAD_BYTES || message.get() != TYPE) {
-            throw new ProtocolException("an invalid message about lanes");
+            throw new ProtocolException("the peer sent an unknown message about a lane");
         }
         int lane = message.get();
         long handled = message.getLong();
         long knownAfter = message.getLong();
         int count = message.getShort();
         if (count < 0 || count > MOST_REFUSALS || message.remaining() != count * REFUSAL_BYTES) {
-            throw new ProtocolException("a message about a lane is cut short");
+            throw new ProtocolException("the peer sent a truncated lane report");
         }
         ArrayDeque<Refusal> refusals = new ArrayDeque<>(count);
         long last = knownAfter;
@@ -55,7 +55,7 @@ record LaneFence(int lane, long handled, long refusalsKnownAfter, ArrayDeque<Ref
             Refusal refusal =
                     new Refusal(message.getLong(), CompletionStatus.refusal(Byte.toUnsignedInt(message.get())));
             if (refusal.count() <= last || refusal.count() > handled) {
-                throw new ProtocolException("the refusals of a lane are out of order");
+                throw new ProtocolException("the peer sent a lane report whose refusals are out of order");
             }
             last = refusal.count();
             refusals.addLast(refusal);
@@ -63,7 +63,7 @@ record LaneFence(int lane, long handled, long refusalsKnownAfter, ArrayDeque<Ref
         return new LaneFence(lane, handled, knownAfter, refusals);
     }
 
-    /** How one of the peer's requests ended, if it was handled; to be asked in order. */
+    /** The outcome of one of the peer's requests, or null if it was not handled; ask in ascending order. */
     CompletionStatus statusOf(long count) {
         if (count <= refusalsKnownAfter) {
             return CompletionStatus.OUTCOME_UNKNOWN;

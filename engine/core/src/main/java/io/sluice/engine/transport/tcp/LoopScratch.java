@@ -6,16 +6,16 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 
-/** Memory that the lanes of one loop use in turn, within a single receive or send. */
+/** Scratch memory that the lanes of one loop share, each within a single receive or send. */
 final class LoopScratch {
     static final int STAGING_BYTES = 256 * 1024;
-    /** The most that the kernel takes in one call ({@code UIO_MAXIOV}). */
+    /** The most entries that the kernel takes in one call ({@code UIO_MAXIOV}). */
     static final int VECTOR_ENTRIES = 1024;
 
     private static final int ENTRY_BYTES = 16;
     private static final int LENGTH_AT = 8;
 
-    // the collector gives it back when the last lane is gone
+    // freed by the garbage collector after the last lane is gone
     private final MemorySegment staging = Arena.ofAuto().allocate(STAGING_BYTES, 64);
     private final ByteBuffer stagingBytes = staging.asByteBuffer();
     private final MemorySegment vector = Arena.ofAuto().allocate((long) VECTOR_ENTRIES * ENTRY_BYTES, 16);
@@ -23,12 +23,12 @@ final class LoopScratch {
     private final byte[] piece = new byte[MemoryChecksum.PIECE_BYTES];
     private final MemoryChecksum sum = new MemoryChecksum(piece);
 
-    /** For a checksum that begins and ends within a call. */
+    /** A checksum that begins and ends within one call. */
     MemoryChecksum sum() {
         return sum;
     }
 
-    /** For a checksum that goes on from call to call. */
+    /** Creates a checksum that continues over several calls. */
     MemoryChecksum newSum() {
         return new MemoryChecksum(piece);
     }
@@ -38,7 +38,7 @@ final class LoopScratch {
         return staging;
     }
 
-    /** The same memory, for encrypted streams. */
+    /** The staging memory as a byte buffer, for encrypted streams. */
     ByteBuffer stagingBytes(int position, int limit) {
         return stagingBytes.clear().position(position).limit(limit);
     }

@@ -14,22 +14,22 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The frames of a lane that wait to be sent, in order: a ring of headers in native memory, with arrays of the data of
- * each. It grows to the largest number that waited at once, and allocates nothing from then on.
+ * The send queue of a lane: a ring of headers in native memory, with parallel arrays for the payload of each frame.
+ * Grows to the largest number of frames ever queued, and allocates nothing after that.
  */
 final class OutboundFrames {
     private static final int INITIAL = 64;
-    // a payload of up to so many bytes is copied behind its header: one more entry of the vector would cost more
+    // up to this length a payload is copied behind its header, which costs less than a vector entry
     private static final int MOST_COPIED_BYTES = 64;
     private static final int SLOT_BYTES = FrameHeader.LONGEST_BYTES + MOST_COPIED_BYTES;
-    // frames get their sums shortly before they are sent: the first should not wait for the sums of all
+    // checksums are computed shortly before sending: the first frame should not wait for those of all others
     static final long SUMMED_AT_ONCE = 1 << 20;
-    // if the peer takes bytes as fast as they are sent, a longer call would not end
+    // a longer call might not end if the peer takes bytes as fast as they are sent
     static final long DESCRIBED_BYTES = 8 << 20;
 
-    // null: the connection has no checksums
+    // null on a connection without checksums
     private final @Nullable MemoryChecksum sum;
-    // over the payload of the first frame that has no sums yet, as far as it has been summed
+    // the checksum of the first frame that lacks one, over the part of its payload processed so far
     private final @Nullable MemoryChecksum payloadSum;
     private long summedBytes;
     private final int sumsBytes;
@@ -38,28 +38,28 @@ final class OutboundFrames {
     private byte[] operations = new byte[INITIAL];
     private long[] payloadAddresses = new long[INITIAL];
     private long[] payloadLengths = new long[INITIAL];
-    // the memory that the address belongs to, for the code that reads it here: checksums, encryption
+    // the segment of the payload's address, for Java code that reads it: checksums, encryption
     private @Nullable MemorySegment[] payloads = new @Nullable MemorySegment[INITIAL];
     private long[] payloadOffsets = new long[INITIAL];
     private boolean[] copied = new boolean[INITIAL];
-    // of frames whose payload lies in pages
+    // for frames with a payload in pages
     private @Nullable PagedPayload[] pages = new @Nullable PagedPayload[INITIAL];
     private final ArrayDeque<PagedPayload> freePages = new ArrayDeque<>();
-    // of READ_DATA: the region that is leased until the frame has left
+    // for READ_DATA: the region leased until the frame has left
     private @Nullable ExportedRegion[] leases = new @Nullable ExportedRegion[INITIAL];
     private MemorySegment headers = allocate(INITIAL);
     private int mask = INITIAL - 1;
     private long head;
     private long tail;
     private long sentOfHead;
-    // the first frame that has no sums yet
+    // index of the first frame without checksums
     private long unsummed;
 
     /**
-     * Creates an empty one.
+     * Creates an empty queue.
      *
-     * @param summing makes the checksums of frames; null if they have none
-     * @param described whether frames leave by {@link #fill} rather than by {@link #copy}
+     * @param summing computes the checksums of frames; null without checksums
+     * @param described whether frames are sent by {@link #fill} rather than {@link #copy}
      */
     OutboundFrames(@Nullable LoopScratch summing, boolean described) {
         this.sum = summing == null ? null : summing.sum();
@@ -102,25 +102,25 @@ final class OutboundFrames {
         tail++;
     }
 
-    /** Sets the payload of the last added frame, for the code that reads it here. */
+    /** Sets the payload of the last added frame, for Java code that reads it. */
     void payloadIn(MemorySegment memory, long offset) {
         int slot = (int) (tail - 1) & mask;
         payloads[slot] = memory;
         payloadOffsets[slot] = offset;
         long length = payloadLengths[slot];
-        // if mapped memory is missing, the kernel reports it when the frame is sent
+        // if mapped memory is missing, the kernel reports it on sending
         if (copiesSmall && length <= MOST_COPIED_BYTES && !memory.isMapped()) {
             try {
                 MemorySegment.copy(memory, offset, headers, headerAt(slot) + headerBytes(slot), length);
                 copied[slot] = true;
             } catch (IllegalStateException | InternalError gone) {
-                // freed: sending it fails
+                // the memory was freed: sending fails
                 copied[slot] = false;
             }
         }
     }
 
-    /** The frame that was added last reads from a region, whose lease is ended once it has left. Never throws. */
+    /** The last added frame reads from a leased region; ends the lease once the frame has left. Never throws. */
     void lease(ExportedRegion region) {
         leases[(int) (tail - 1) & mask] = region;
     }
@@ -197,7 +197,7 @@ final class OutboundFrames {
                 payload);
     }
 
-    /** Adds the answer to a read of pages; {@link #lease} follows. */
+    /** Adds the answer to a read of pages; {@link #lease} must follow. */
     void addPages(ExportedRegion region, IncomingTable asked) {
         PagedPayload payload = newPages().ofAsked(region.memory().segment(), asked);
         addPages(FrameHeader.READ_DATA, 0, 0, 0, 0, payload);
@@ -279,7 +279,9 @@ final class OutboundFrames {
         }
     }
 
-    /** Goes on with the sums of the first frame that has none, over so many bytes of its payload at most; gives how many. */
+    /**
+     * Continues the checksum of the first frame without one, over at most this many payload bytes; returns how many.
+     */
     private long goOnSumming(long most) {
         MemoryChecksum with = sum;
         MemoryChecksum running = payloadSum;
@@ -312,10 +314,11 @@ final class OutboundFrames {
     }
 
     /**
-     * Describes what is to be sent next; returns the number of entries, 0 while the sums of the first frame are being made.
+     * Fills the vector with what to send next; returns the number of entries, 0 while the checksum of the first frame
+     * is incomplete.
      *
-     * @throws IllegalStateException if memory was freed that a checksum is to be made of
-     * @throws MissingMemoryException if it is of a mapped file that was truncated
+     * @throws IllegalStateException if memory was freed that a checksum needs
+     * @throws MissingMemoryException if that memory belongs to a truncated mapped file
      */
     int fill(LoopScratch scratch) {
         int entries = 0;
@@ -355,11 +358,11 @@ final class OutboundFrames {
     }
 
     /**
-     * Copies what is to be sent next.
+     * Copies what to send next.
      *
-     * @return how many bytes, 0 while the sums of the first frame are being made
+     * @return the number of bytes, 0 while the checksum of the first frame is incomplete
      * @throws IllegalStateException if the memory of a payload was freed
-     * @throws MissingMemoryException if it is of a mapped file that was truncated
+     * @throws MissingMemoryException if that memory belongs to a truncated mapped file
      */
     int copy(MemorySegment to, long room) {
         long at = 0;
@@ -398,15 +401,15 @@ final class OutboundFrames {
         return operations[(int) head & mask];
     }
 
-    /** Whether a part of the first frame has been sent, but not all. */
+    /** Whether the first frame has been sent in part. */
     boolean isFirstBegun() {
         return sentOfHead > 0;
     }
 
     /**
-     * Takes bytes that were sent off the first frame.
+     * Subtracts sent bytes from the first frame.
      *
-     * @return how many of them belong to later frames, or −1 if the first frame has not left yet
+     * @return how many of them belong to later frames, or −1 if the first frame has not left completely
      */
     long sent(long bytes) {
         int slot = (int) head & mask;
@@ -424,7 +427,7 @@ final class OutboundFrames {
         return payloadLengths[(int) head & mask];
     }
 
-    /** Takes the first frame out; its lease, if it has one, is the caller's to end. */
+    /** Removes the first frame; the caller ends its lease, if any. */
     @Nullable
     ExportedRegion removeFirst() {
         int slot = (int) head & mask;
@@ -438,9 +441,9 @@ final class OutboundFrames {
     }
 
     /**
-     * Turns the answers that read from closed regions, and have not begun to leave, into refusals.
+     * Turns unsent answers that read from closed regions into refusals.
      *
-     * @return how many bytes need not leave any more
+     * @return how many bytes no longer have to be sent
      */
     long refuseClosed() {
         long dropped = 0;
@@ -475,7 +478,7 @@ final class OutboundFrames {
         return dropped;
     }
 
-    /** Whether an answer that has begun to leave reads from a region that is closing. */
+    /** Whether a partly sent answer reads from a closing region. */
     boolean holdsClosedLease() {
         if (isEmpty()) {
             return false;
@@ -484,7 +487,7 @@ final class OutboundFrames {
         return lease != null && !lease.isOpen();
     }
 
-    /** Drops everything and ends the leases. */
+    /** Drops all frames and ends their leases. */
     void clear() {
         while (!isEmpty()) {
             ExportedRegion lease = removeFirst();

@@ -7,11 +7,11 @@ import io.sluice.engine.transport.WorkRequest;
 import java.util.ArrayDeque;
 
 /**
- * This side's requests on a lane that the peer has not acknowledged or answered yet, in the order of posting. On the
+ * This side's requests on a lane that the peer has neither acknowledged nor answered, in posting order. On the
  * endpoint's loop.
  *
- * <p>Writes, puts and signals are acknowledged by a running count, in which a write counts once with the signal it carries.
- * Reads and atomic operations are answered one by one, in order.
+ * <p>A running count acknowledges writes, puts and signals; a write counts once together with its signal. Reads and
+ * atomic operations are answered one by one, in order.
  */
 final class OutstandingRequests {
     private final TcpEndpoint endpoint;
@@ -40,7 +40,7 @@ final class OutstandingRequests {
         return writes.isEmpty() && reads.isEmpty();
     }
 
-    /** Bytes of the requests, with a share for each request's own cost. */
+    /** Bytes of the requests plus a fixed cost for each. */
     long load() {
         return load;
     }
@@ -60,12 +60,12 @@ final class OutstandingRequests {
         begunReads++;
     }
 
-    /** All of a write, put or signal has been sent; of a write that carries a signal, the signal. */
+    /** A write, put or signal has been sent completely; for a write with a signal, including the signal. */
     void writeSent() {
         sentWrites++;
     }
 
-    /** All of a read or atomic operation has been sent. */
+    /** A read or atomic operation has been sent completely. */
     void readSent() {
         sentReads++;
     }
@@ -73,12 +73,12 @@ final class OutstandingRequests {
     /**
      * Completes writes.
      *
-     * @param count how many have been acknowledged since the lane began
-     * @param last the outcome of the last of them; those before it succeeded
-     * @throws ProtocolException if not so many were sent
+     * @param count how many were acknowledged since the lane began
+     * @param last the outcome of the last one; those before it succeeded
+     * @throws ProtocolException if fewer were sent
      */
     void acknowledged(long count, CompletionStatus last) {
-        // one that is still being sent must not complete: the kernel reads its memory
+        // a request still being sent must not complete: the kernel reads its memory
         if (count <= acknowledgedWrites || count > sentWrites) {
             throw new ProtocolException("the peer acknowledges writes that were not sent");
         }
@@ -103,7 +103,7 @@ final class OutstandingRequests {
         return request;
     }
 
-    /** Completes the one that {@link #nextAnswered} returned. */
+    /** Completes the request returned by {@link #nextAnswered}. */
     void answered(CompletionStatus status) {
         WorkRequest request = reads.removeFirst();
         answeredReads++;
@@ -112,17 +112,18 @@ final class OutstandingRequests {
         context.completed(request, status);
     }
 
-    /** Whether the peer can have handled so many writes since the lane began. */
+    /** Whether the peer can have handled this many writes since the lane began. */
     boolean canBeHandled(long count) {
         return count >= acknowledgedWrites && count <= sentWrites;
     }
 
     /**
-     * Both sides have closed the lane. Completes the writes that the peer has handled. The other requests had no effect but
-     * for bytes that are written again, so they go to other lanes; only an atomic operation that was sent is never sent again.
+     * Called when both sides have closed the lane. Completes the writes that the peer has handled. The others had no
+     * effect except for bytes that will be written again, so they move to other lanes; only an atomic operation that
+     * was sent is never sent again.
      *
-     * @param peer whose count {@linkplain #canBeHandled is possible}
-     * @param displaced takes the requests for other lanes
+     * @param peer the peer's report, whose count {@linkplain #canBeHandled is possible}
+     * @param displaced receives the requests for other lanes
      */
     void settle(LaneFence peer, ArrayDeque<WorkRequest> displaced) {
         load = 0;
@@ -139,7 +140,7 @@ final class OutstandingRequests {
             answeredReads++;
             (begun && read.operation().isFetching() ? unknown : displaced).addLast(read);
         }
-        // last, as a completion's callback may post more
+        // last, because a completion callback may post more
         WorkRequest next;
         while ((next = handled.pollFirst()) != null) {
             acknowledgedWrites++;
@@ -150,7 +151,7 @@ final class OutstandingRequests {
         }
     }
 
-    /** Completes all, as the lane is closed. */
+    /** Completes all requests because the lane is closed. */
     void flush() {
         WorkRequest request;
         while ((request = writes.pollFirst()) != null) {

@@ -9,13 +9,13 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * A frame's payload that lies in pages: a table of offsets, if the frame carries one, and then the pages, where they
- * are. Used repeatedly, and confined to the connection's loop.
+ * A frame payload in pages: the offset table, if the frame carries one, followed by the pages in place. Reused;
+ * confined to the connection's loop.
  */
 final class PagedPayload {
     private static final ValueLayout.OfLong OFFSET = ValueLayout.JAVA_LONG;
 
-    // what goes before the pages
+    // the table that precedes the pages
     private MemorySegment table = MemorySegment.NULL;
     private long tableFrom;
     private long tableBytes;
@@ -25,11 +25,11 @@ final class PagedPayload {
     private int first;
     private int count;
     private long pageBytes;
-    // of an answer: the table that it was asked with is overwritten by the next one
+    // for an answer: a copy of the request's table, which the next request overwrites
     private MemorySegment own = MemorySegment.NULL;
     private long described;
 
-    /** The table of a request, and behind it the pages if it is a write. */
+    /** The table of a request, followed by the pages if it is a write. */
     PagedPayload ofRequest(WorkRequest request) {
         PageTable pages = request.pages();
         table = pages.wire();
@@ -41,7 +41,7 @@ final class PagedPayload {
         return this;
     }
 
-    /** The pages that the answer to a read goes to. */
+    /** The local pages that the answer to a read fills. */
     PagedPayload ofAnswer(WorkRequest request) {
         pages(request);
         return this;
@@ -56,7 +56,7 @@ final class PagedPayload {
         pageBytes = pages.pageBytes();
     }
 
-    /** The pages that the peer writes to. */
+    /** The pages that the peer writes. */
     void ofTarget(MemorySegment target, IncomingTable named) {
         memory = target;
         offsets = named.offsets();
@@ -65,7 +65,7 @@ final class PagedPayload {
         pageBytes = named.pageBytes();
     }
 
-    /** The pages that the peer has asked for. */
+    /** The pages that the peer reads. */
     PagedPayload ofAsked(MemorySegment source, IncomingTable named) {
         ofTarget(source, named);
         if (own.byteSize() == 0) {
@@ -76,7 +76,7 @@ final class PagedPayload {
         return this;
     }
 
-    /** Lets go of all memory but its own. */
+    /** Drops all references except to its own memory. */
     void clear() {
         table = MemorySegment.NULL;
         tableBytes = 0;
@@ -85,12 +85,12 @@ final class PagedPayload {
         count = 0;
     }
 
-    /** How long it is, with the table. */
+    /** The length, including the table. */
     long bytes() {
         return tableBytes + count * pageBytes;
     }
 
-    /** How long the table before the pages is. */
+    /** The length of the table that precedes the pages. */
     long tableBytes() {
         return tableBytes;
     }
@@ -100,9 +100,9 @@ final class PagedPayload {
     }
 
     /**
-     * Describes bytes from a position on; pages that follow each other are one entry.
+     * Describes bytes from a position on; adjacent pages share one entry.
      *
-     * @return the number of entries, with those before
+     * @return the number of entries, including those before
      */
     int describe(LoopScratch scratch, int entries, int mostEntries, long position, long room) {
         int entry = entries;
@@ -134,7 +134,7 @@ final class PagedPayload {
         return entry;
     }
 
-    /** How many bytes the last call has described. */
+    /** The number of bytes that the last call described. */
     long described() {
         return described;
     }
@@ -151,7 +151,7 @@ final class PagedPayload {
      * Copies bytes from a position on to other memory.
      *
      * @throws IllegalStateException if memory was freed
-     * @throws io.sluice.engine.transport.MissingMemoryException if it is of a mapped file that was truncated
+     * @throws io.sluice.engine.transport.MissingMemoryException if it belongs to a truncated mapped file
      */
     void copyOut(long position, MemorySegment to, long toOffset, long length) {
         long at = position;
@@ -169,7 +169,7 @@ final class PagedPayload {
         }
     }
 
-    /** Copies bytes that have come, of which the first belongs to a position, to their pages; throws as {@link #copyOut}. */
+    /** Copies received bytes, the first at a position, to their pages; throws as {@link #copyOut}. */
     void copyIn(MemorySegment from, long fromOffset, long position, long length) {
         long at = position;
         long end = position + length;
@@ -181,7 +181,7 @@ final class PagedPayload {
         }
     }
 
-    /** Continues a checksum over bytes from a position on, which is not in the table; throws as {@link #copyOut}. */
+    /** Continues a checksum over page bytes from a position on; throws as {@link #copyOut}. */
     void sum(MemoryChecksum sum, long position, long length) {
         long at = position;
         long end = position + length;

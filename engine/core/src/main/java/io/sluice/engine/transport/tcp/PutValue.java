@@ -4,7 +4,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
-/** Stores the value of a put: its low-order bytes, the lowest first. A natural length is one store, so that it is whole. */
+/**
+ * Stores the value of a put: its low-order bytes, lowest first. A length of 1, 2, 4 or 8 is one store, so that it
+ * cannot tear.
+ */
 final class PutValue {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);

@@ -1,8 +1,9 @@
 package io.sluice.engine.transport.tcp;
 
 /**
- * The peer's requests on one connection whose answers have not left yet. A peer that exceeds the announced limit is not
- * read from until answers have gone, so it can occupy no more than this. Confined to the connection's loop.
+ * The peer's requests on one connection whose answers have not left yet. If the peer exceeds the announced limit, its
+ * sockets are not read until answers have left, which bounds the memory it can occupy. Confined to the connection's
+ * loop.
  */
 final class ServedWindow {
     private final int maxRequests;
@@ -10,7 +11,7 @@ final class ServedWindow {
     private final Runnable whenRoom;
     private int requests;
     private long bytes;
-    // the longest answer since none waited: a single one may be of any size
+    // the longest answer since none was waiting: a single answer may have any size
     private long longest;
 
     ServedWindow(int maxRequests, long maxBytes, Runnable whenRoom) {
@@ -24,14 +25,14 @@ final class ServedWindow {
         return requests > maxRequests || bytes > Math.max(maxBytes, longest);
     }
 
-    /** An answer waits. */
+    /** An answer is queued. */
     void add(long payload) {
         requests++;
         bytes += payload;
         longest = Math.max(longest, payload);
     }
 
-    /** Answers have left, or need not leave any more. */
+    /** Answers have left or were dropped. */
     void remove(int answers, long payloads) {
         boolean before = isExceeded();
         requests -= answers;

@@ -2,7 +2,7 @@ package io.sluice.engine.transport.tcp;
 
 import java.io.Serial;
 
-/** A socket's system call failed. */
+/** A system call on a socket failed. */
 final class SocketFailedException extends Exception {
     @Serial
     private static final long serialVersionUID = 1L;

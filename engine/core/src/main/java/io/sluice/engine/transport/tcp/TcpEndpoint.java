@@ -22,16 +22,16 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One side of a connection: its lanes, and which of them a work request takes. */
+/** One side of a connection: its lanes, and the choice of a lane for each work request. */
 final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, PageLists {
     private static final Logger LOG = LoggerFactory.getLogger(TcpEndpoint.class);
 
-    /** The most requests of this side that wait for their answers on one lane, even if the peer allows more. */
+    /** The most unanswered requests of this side on one lane, even if the peer allows more. */
     private static final int MAX_REQUESTS = 4096;
 
     private static final byte VERSION = 1;
     private static final int OFFER_BYTES = 15;
-    // version, lanes, requests a lane: an offer of the first version ends here, without flags and window
+    // version, lanes, requests a lane: an offer of version 1 ends here, without flags and window
     private static final int SHORTEST_OFFER_BYTES = 6;
     // flags
     private static final int CHECKSUMS = 1;
@@ -47,17 +47,17 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, Pag
     private final ServedWindow served;
     private boolean secured;
     private int peerMaxRequests;
-    // what the peer lets this side have asked for, and what it has
+    // the limit that the peer set on this side's unanswered reads, and the current count
     private long peerWindowBytes;
     private long askedBytes;
     private int next;
     private boolean failover;
     private boolean pages;
     private boolean refusedPost;
-    // of lanes that were lost: they go before anything new
+    // requests of lost lanes, posted before new ones
     private final ArrayDeque<WorkRequest> displaced = new ArrayDeque<>();
     private boolean closed;
-    // for any thread
+    // read by any thread
     private volatile int lanesUp;
     private volatile int lanesDown;
 
@@ -100,7 +100,7 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, Pag
 
     @Override
     public void begin(byte[] peerOffer) {
-        // a later version may add to its offer, never take away
+        // a later version may append to its offer, and never removes a field
         ByteBuffer offer = ByteBuffer.wrap(peerOffer);
         if (offer.remaining() < SHORTEST_OFFER_BYTES || offer.get() < VERSION) {
             context.failed(new ProtocolException("the peer's tcp offer is damaged"));
@@ -114,7 +114,7 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, Pag
                     "the peer's tcp offer contradicts the bootstrap: integrity " + context.integrity()));
             return;
         }
-        // a lane may be lost without the connection
+        // a lane may fail without the connection
         failover = (flags & flags() & LANE_FAILOVER) != 0;
         pages = (flags & PAGES) != 0;
         peerWindowBytes = offer.remaining() >= Long.BYTES ? offer.getLong() : Long.MAX_VALUE;
@@ -122,7 +122,7 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, Pag
             context.failed(new ProtocolException("the peer's tcp offer is out of range"));
             return;
         }
-        // if either side asks for it; the offer came through the secured control channel, so it is unchanged
+        // checksums if either side asks for them; the offer came over the secured control channel, so it is authentic
         secured = context.secured() && (wantsTls() || (flags & TLS_ON_LANES) != 0);
         lanes = new @Nullable TcpLane[count];
         if (context.initiator()) {
@@ -148,7 +148,9 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, Pag
         if (secured != (stream != null)) {
             Sockets.close(descriptor);
             context.failed(new ProtocolException(
-                    secured ? "a lane is plain, and TLS was agreed on" : "unexpected TLS on a lane"));
+                    secured
+                            ? "the peer opened a plain lane, although TLS was agreed on"
+                            : "the peer opened a lane with TLS, although none was agreed on"));
             return;
         }
         try {
@@ -189,7 +191,7 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, Pag
         return count;
     }
 
-    /** The lane with the fewest bytes under way, in turn among equals, or null if none has room. */
+    /** The lane with the fewest bytes in flight, round-robin among equals, or null if none has room. */
     private @Nullable TcpLane leastLoaded() {
         TcpLane best = null;
         for (int i = 0; i < lanes.length; i++) {
@@ -203,7 +205,7 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, Pag
         return best;
     }
 
-    /** Whether the peer has room for one more answer; a single one may be of any size. */
+    /** Whether the peer has room for one more answer; a single answer may have any size. */
     private boolean mayAsk(WorkRequest request) {
         return request.operation() != WorkRequest.Opcode.READ
                 || askedBytes == 0
@@ -217,7 +219,7 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, Pag
         }
     }
 
-    /** The peer has taken answers, and may be heard again. */
+    /** The peer has received answers, so that reading from it may resume. */
     private void servedRoomMade() {
         for (TcpLane lane : lanes) {
             if (lane != null) {
@@ -245,7 +247,7 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, Pag
         }
     }
 
-    /** A lane's socket is no longer usable. If others are, the connection goes on without it. */
+    /** The socket of a lane has failed. The connection continues on the other lanes, if any. */
     void laneLost(TcpLane lane, SluiceException error) {
         if (closed) {
             return;
@@ -280,13 +282,13 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, Pag
         lanesUp = opened - down;
     }
 
-    /** The peer has closed a lane on its side, for a reason of its own or because this side did. */
+    /** The peer has closed its end of a lane, on its own account or because this side did. */
     @Override
     public void received(ByteBuffer message) {
         LaneFence peer = LaneFence.read(message);
         TcpLane lane = failover && peer.lane() >= 0 && peer.lane() < lanes.length ? lanes[peer.lane()] : null;
         if (lane == null || opened < lanes.length) {
-            throw new ProtocolException("a message about a lane that does not exist");
+            throw new ProtocolException("the peer sent a message about lane " + peer.lane() + ", which does not exist");
         }
         if (closed) {
             return;
@@ -297,13 +299,13 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, Pag
         lane.settle(peer, displaced);
         if (!closed && openLanes() == 0) {
             context.failed(
-                    new ConnectionLostException("lane " + peer.lane() + " was the last, and the peer has closed it"));
+                    new ConnectionLostException("lane " + peer.lane() + " was the last one, and the peer closed it"));
             return;
         }
         roomMade();
     }
 
-    /** A lane is broken, and with it the connection. */
+    /** A lane broke in a way that breaks the connection. */
     void laneFailed(SluiceException error) {
         if (!closed) {
             countDown();
@@ -383,14 +385,14 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, Pag
         }
         WorkRequest request;
         while ((request = displaced.pollFirst()) != null) {
-            // some bytes of a write may have landed before its lane was lost
+            // some bytes of a write may have been stored before its lane failed
             context.completed(request, CompletionStatus.FLUSHED);
         }
     }
 
     @Override
     public boolean isQuiescent() {
-        // only system calls of this loop touch memory, and none is under way between two tasks
+        // only system calls of this loop touch memory, and none runs between two tasks
         return closed;
     }
 }

@@ -18,14 +18,14 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A socket: sends frames of this side's requests and of answers to the peer's requests, and closes the socket in order.
- * {@link InboundFrames} reads the other direction, {@link OutstandingRequests} holds the requests without an answer.
+ * A socket: sends frames of this side's requests and answers to the peer's, and closes the socket in order. {@link
+ * InboundFrames} reads the other direction, {@link OutstandingRequests} holds the unanswered requests.
  */
 final class TcpLane implements InboundFrames.Sink {
     private static final String MEMORY_FREED = "memory was freed while it was registered and being sent";
-    // the most that a stream encrypts at once
+    // the most bytes that a stream encrypts in one call
     private static final long COPIED_BYTES = 128 * 1024;
-    // the most in a cycle, in which other connections have work, too
+    // the most bytes sent in a duty cycle, so that other connections get their turn
     private static final long ENCRYPTED_A_CYCLE = 1 << 20;
     private static final long SENT_A_CYCLE = 8 << 20;
 
@@ -43,28 +43,28 @@ final class TcpLane implements InboundFrames.Sink {
     private final OutstandingRequests requests;
     private final Runnable flush = this::flush;
 
-    // the peer's requests: writes that took effect or were refused, and how many of them the peer knows of
+    // the peer's requests: executed or refused writes, and how many of them were acknowledged
     private long handledWrites;
     private long reportedWrites;
     private int waitingAnswers;
     private long waitingBytes;
-    // the latest refusals: the frames that report them are lost if the lane breaks
+    // the latest refusals: if the lane breaks, the frames that report them are lost
     private final ArrayDeque<LaneFence.Refusal> refusals = new ArrayDeque<>();
     private long refusalsKnownAfter;
 
     private boolean flushScheduled;
     private boolean awaitingRoom;
-    // the peer exceeds its window of requests, and its socket is not read until it has taken answers
+    // the peer exceeds its request window, so its socket is not read until it has received answers
     private boolean readsPaused;
     private boolean broken;
-    // the socket is closed, and the lane's requests wait for the peer's report which of them it has handled
+    // the socket is closed; the lane's requests wait for the peer's report on which of them it handled
     private boolean fenced;
     private boolean settled;
     private boolean closed;
     private long lastProgress;
     private int lastUnacknowledged;
 
-    /** Takes over a socket; if this fails, the caller has to close it. */
+    /** Takes ownership of a socket unless this throws. */
     TcpLane(
             TcpEndpoint endpoint,
             EndpointContext context,
@@ -94,7 +94,7 @@ final class TcpLane implements InboundFrames.Sink {
         this.lastProgress = context.loop().now();
         this.watch = context.loop().watch(descriptor, this::ready);
         if (stream != null) {
-            // bytes that came with the end of the handshake: the descriptor does not become readable for them
+            // bytes that arrived with the end of the handshake: the descriptor does not become readable for them
             context.loop().execute(this::receiveMore);
         }
     }
@@ -103,7 +103,7 @@ final class TcpLane implements InboundFrames.Sink {
         return index;
     }
 
-    /** Bytes of this side's requests under way, with a share for each request's own cost. */
+    /** Bytes of this side's requests in flight plus a fixed cost for each. */
     long load() {
         return requests.load();
     }
@@ -149,11 +149,11 @@ final class TcpLane implements InboundFrames.Sink {
             try {
                 sent = stream == null ? sendPlain() : sendEncrypted(stream);
             } catch (IllegalStateException | InternalError gone) {
-                // the arena was closed, or the mapped file was cut short
+                // the arena was closed, or the mapped file was truncated
                 sent = -Errno.EFAULT;
             }
             if (sent == 0) {
-                // the sums of a large frame are being made, which other connections need not wait for
+                // the checksum of a large frame is incomplete; other connections get their turn first
                 progress();
                 scheduleFlush();
                 return;
@@ -164,7 +164,7 @@ final class TcpLane implements InboundFrames.Sink {
                 return;
             }
             if (sent == -Errno.EFAULT) {
-                // the frame's length is promised already, so the stream cannot go on
+                // the header has already announced the length, so the stream cannot continue
                 fail(MEMORY_FREED);
                 return;
             }
@@ -247,7 +247,7 @@ final class TcpLane implements InboundFrames.Sink {
         }
     }
 
-    /** One frame acknowledges all writes since the last one. */
+    /** Acknowledges all writes since the last acknowledgement with one frame. */
     private void acknowledge() {
         if (reportedWrites != handledWrites) {
             reportedWrites = handledWrites;
@@ -265,7 +265,7 @@ final class TcpLane implements InboundFrames.Sink {
         }
         if (readable && !closed && !broken) {
             if (readsPaused) {
-                // the descriptor is not watched for bytes, so this is the end of the stream
+                // the descriptor is not watched for reading, so this is the end of the stream
                 lost("the peer closed the socket");
             } else {
                 receive();
@@ -279,13 +279,13 @@ final class TcpLane implements InboundFrames.Sink {
         }
     }
 
-    /** The peer has taken answers, on this lane or on another. */
+    /** The peer has received answers on this or another lane. */
     void readAgain() {
         if (readsPaused) {
             readsPaused = false;
             watchAsNeeded();
             if (stream != null) {
-                // bytes that it has received already: the descriptor does not become readable for them
+                // bytes that the stream already holds: the descriptor does not become readable for them
                 context.loop().execute(this::receiveMore);
             }
         }
@@ -308,7 +308,7 @@ final class TcpLane implements InboundFrames.Sink {
             lost(e.getMessage());
             return;
         } catch (RuntimeException | Error e) {
-            // a frame may be half read, so nothing that follows could be understood
+            // a frame may be half parsed, so nothing that follows could be interpreted
             fail(new ConnectionLostException("lane " + index + ": an unexpected error: " + e, e));
             return;
         }
@@ -351,7 +351,7 @@ final class TcpLane implements InboundFrames.Sink {
     public void writeHandled(CompletionStatus status) {
         handledWrites++;
         if (status != CompletionStatus.SUCCESS) {
-            // the peer identifies the write by the count, so those before it are reported first
+            // the count identifies the refused write, so those before it are reported first
             handledWrites--;
             acknowledge();
             handledWrites++;
@@ -452,7 +452,7 @@ final class TcpLane implements InboundFrames.Sink {
         answersGone(0, out.refuseClosed());
     }
 
-    /** Restarts the measure of progress: an idle lane had nothing to do. */
+    /** Restarts the progress timer: an idle lane had nothing to do. */
     private void markWorkBegins() {
         if (!hasWork()) {
             progress();
@@ -467,7 +467,7 @@ final class TcpLane implements InboundFrames.Sink {
         lastProgress = context.loop().now();
     }
 
-    /** Whether a closing region is still leased to the peer. */
+    /** Whether the peer still leases a closing region. */
     boolean holdsClosedLease() {
         return in.holdsClosedLease() || out.holdsClosedLease();
     }
@@ -476,7 +476,7 @@ final class TcpLane implements InboundFrames.Sink {
         if (broken || !hasWork()) {
             return false;
         }
-        // bytes that the kernel has taken may be in transit over a slow link for longer than the time-out
+        // the kernel may need longer than the time-out to deliver accepted bytes over a slow link
         int unacknowledged = Sockets.unacknowledgedBytes(descriptor);
         if (unacknowledged >= 0 && unacknowledged < lastUnacknowledged) {
             progress();
@@ -485,7 +485,7 @@ final class TcpLane implements InboundFrames.Sink {
         return now - lastProgress > timeoutNanos;
     }
 
-    /** The socket is unusable, without a violation of the protocol: other lanes may take over. */
+    /** The socket has failed without a protocol violation: other lanes may take over. */
     private void lost(String reason) {
         if (!closed && !broken) {
             endpoint.laneLost(this, new ConnectionLostException("lane " + index + ": " + reason));
@@ -496,12 +496,12 @@ final class TcpLane implements InboundFrames.Sink {
         return !closed && !broken;
     }
 
-    /** Whether the peer's fence report is missing. */
+    /** Whether the peer's fence report has yet to arrive. */
     boolean awaitsPeer() {
         return fenced && !settled && !closed;
     }
 
-    /** Closes the socket: from now on nothing of this lane takes effect on this side or touches its memory. */
+    /** Closes the socket: nothing received later takes effect on this side, and nothing touches its memory. */
     LaneFence fence() {
         broken = true;
         fenced = true;
@@ -519,13 +519,13 @@ final class TcpLane implements InboundFrames.Sink {
     }
 
     /**
-     * The peer has closed its side as well, and reports what it has handled.
+     * The peer has closed its end and reports what it has handled.
      *
-     * @param displaced takes the requests that other lanes have to carry
+     * @param displaced receives the requests that other lanes must carry
      */
     void settle(LaneFence peer, ArrayDeque<WorkRequest> displaced) {
         if (settled || !requests.canBeHandled(peer.handled())) {
-            throw new ProtocolException("the peer counts what was not sent on lane " + index);
+            throw new ProtocolException("the peer acknowledges requests on lane " + index + " that were not sent");
         }
         settled = true;
         requests.settle(peer, displaced);
@@ -535,7 +535,7 @@ final class TcpLane implements InboundFrames.Sink {
         fail(new ConnectionLostException("lane " + index + ": " + reason));
     }
 
-    /** Stops sending and receiving; the engine closes the lane when it knows why it broke. */
+    /** Stops sending and receiving; the engine closes the lane once it knows why it broke. */
     void fail(SluiceException error) {
         if (!closed && !broken) {
             broken = true;

@@ -5,9 +5,9 @@ import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.Transport;
 import io.sluice.engine.transport.TransportLoop;
 
-/** The transport of one engine. All lanes of a loop share scratch memory. */
+/** The tcp transport of one engine. The lanes of a loop share scratch memory. */
 final class TcpTransport implements Transport {
-    // a frame's length is 64 bits wide; the limit only keeps a lane fair
+    // frame lengths have 64 bits; the limit only keeps a lane fair
     private static final long LARGEST_MESSAGE = 1L << 30;
     private static final Capabilities CAPABILITIES = new Capabilities(LARGEST_MESSAGE, true);
 
@@ -19,7 +19,7 @@ final class TcpTransport implements Transport {
     @Override
     public TransportLoop openLoop(EventLoop loop) {
         LoopScratch scratch = new LoopScratch();
-        // each lane sends what it has at the end of the cycle, by a system call of its own
+        // each lane sends its queue at the end of the duty cycle, by a system call of its own
         return context -> new TcpEndpoint(context, scratch);
     }
 }

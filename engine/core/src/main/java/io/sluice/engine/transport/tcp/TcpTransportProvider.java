@@ -6,7 +6,7 @@ import io.sluice.engine.transport.Transport;
 import io.sluice.engine.transport.TransportProvider;
 import io.sluice.jni.NativeLibrary;
 
-/** Finds out whether sockets can be used; they can wherever the native library loads. */
+/** The tcp transport, available wherever the native library loads. */
 public final class TcpTransportProvider implements TransportProvider {
     private static final String NAME = "tcp";
 
