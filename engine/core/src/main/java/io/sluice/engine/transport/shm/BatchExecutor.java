@@ -7,15 +7,14 @@ import io.sluice.engine.transport.WorkRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Carries out batches of posted requests by the peer's mapped memory or by cross-memory attach, up to a number of bytes in
- * each turn of the loop. On the loop's thread.
+ * Executes batches of posted requests through the peer's mapped memory or by cross-memory attach, up to a byte budget
+ * in each turn of the loop. On the loop's thread.
  */
 final class BatchExecutor {
-    // after so many bytes the loop serves its other connections; then the code and data of copies have to be loaded
-    // into the
-    // caches again, a cost that must stay small in comparison
+    // After this many bytes the loop serves its other connections. Coming back, the code and data of copies must be
+    // loaded into the caches again, a cost that must stay small in comparison.
     private static final long BYTES_A_TURN = 16 << 20;
-    // takes some microseconds to copy: requests behind it complete at a later time
+    // a copy of this length takes microseconds: requests behind it complete at a later time
     private static final long BYTES_A_BATCH = 16 * 1024;
 
     private final EndpointContext context;
@@ -29,16 +28,16 @@ final class BatchExecutor {
     private boolean closed;
 
     /**
-     * Without cross-memory attach until {@link #crossMemory} gives it.
+     * Works without cross-memory attach until {@link #crossMemory} provides it.
      *
-     * @param peerEnded runs on the loop when the peer's process is found to have ended
+     * @param peerEnded runs on the loop when the peer's process turns out to have ended
      */
     BatchExecutor(EndpointContext context, Runnable peerEnded) {
         this.context = context;
         this.peerEnded = peerEnded;
     }
 
-    /** Takes over the peer's memory, and closes it in the end. */
+    /** Takes ownership of the access to the peer's memory. */
     void crossMemory(@Nullable CrossMemory memory) {
         crossMemory = memory;
     }
@@ -47,7 +46,7 @@ final class BatchExecutor {
         return crossMemory != null;
     }
 
-    /** Begins a turn; returns whether requests were refused in the last one. */
+    /** Begins a turn; returns whether requests were refused in the previous one. */
     boolean beginTurn() {
         bytesLeft = BYTES_A_TURN;
         boolean owed = owesPostable;
@@ -55,12 +54,12 @@ final class BatchExecutor {
         return owed;
     }
 
-    /** Whether requests were refused that the next turn can take. */
+    /** Whether refused requests wait that the next turn can take. */
     boolean isTurnAwaited() {
         return owesPostable;
     }
 
-    /** Whether words of the peer were changed since the last call. */
+    /** Whether words of the peer have changed since the last call. */
     boolean takeChangedWords() {
         boolean changed = changedWords;
         changedWords = false;
@@ -88,7 +87,7 @@ final class BatchExecutor {
         return ((ShmRemoteKey) request.remote()).keys().way();
     }
 
-    /** How many of the next requests go the same way and are of the same operation. */
+    /** How many of the next requests take the same way and have the same operation. */
     private static int run(WorkRequest[] batch, int from, int count) {
         RegionKeys.Way way = wayOf(batch[from]);
         WorkRequest.Opcode operation = batch[from].operation();
@@ -108,8 +107,8 @@ final class BatchExecutor {
     }
 
     /**
-     * Carries out several requests, and completes them only then: a large copy evicts the code and data of completions from
-     * the caches, which would be loaded again after each.
+     * Executes several requests before completing any: a large copy evicts the code and data of completions from the
+     * caches, which would be loaded again after each one.
      */
     private int postMapped(WorkRequest[] batch, int from, int run) {
         if (isTurnOver()) {
@@ -125,7 +124,7 @@ final class BatchExecutor {
             long bytes = last.remoteOffset() - first.remoteOffset() + last.length();
             status = MappedMemory.execute(first, bytes);
             if (status != CompletionStatus.SUCCESS && count > 1) {
-                // each has a status of its own
+                // each request has its own status
                 count = 1;
                 bytes = first.length();
                 status = MappedMemory.execute(first, bytes);
@@ -147,7 +146,7 @@ final class BatchExecutor {
         return next - from;
     }
 
-    /** Counts copied bytes; a fetched word is received as well as sent. */
+    /** Counts copied bytes; a fetched word counts as both received and sent. */
     private void copied(WorkRequest request, CompletionStatus status) {
         long bytes = request.length();
         if (status == CompletionStatus.SUCCESS) {
@@ -194,7 +193,7 @@ final class BatchExecutor {
             return succeeded;
         }
         if (succeeded == CrossMemory.PROCESS_ENDED) {
-            // the connection ends, and with it the request
+            // the connection ends, and the request with it
             context.loop().execute(peerEnded);
             return 0;
         }

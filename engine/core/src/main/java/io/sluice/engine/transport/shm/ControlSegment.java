@@ -12,8 +12,8 @@ import java.lang.invoke.VarHandle;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The memory that both sides of a connection share, besides regions: for each direction a ring of bytes, its two
- * positions and the flags of a doorbell. The initiator creates it. The peer may write anything into it at any time.
+ * Shared memory of a connection's two sides, apart from regions. For each direction it has a ring of bytes, the ring's
+ * two positions and the doorbell flags. The initiator creates it. The peer may write anything into it at any time.
  */
 final class ControlSegment implements AutoCloseable {
     /** The capacity of one ring, in bytes. */
@@ -26,7 +26,7 @@ final class ControlSegment implements AutoCloseable {
     private static final int ANSWER_AT = 64;
     private static final int DIRECTIONS_AT = 1024;
     private static final int DIRECTION_BYTES = 1024;
-    // each on its own pair of cache lines, since two processors fetch them as pairs
+    // each on its own pair of cache lines, because processors prefetch lines in pairs
     private static final int PRODUCED_AT = 0;
     private static final int CONSUMED_AT = 128;
     private static final int CHANGED_AT = 256;
@@ -42,7 +42,7 @@ final class ControlSegment implements AutoCloseable {
         this.memory = mapped.segment();
     }
 
-    /** A new segment and its file, which the caller must close. */
+    /** A new segment and its file; the caller closes both. */
     record Made(ControlSegment segment, int descriptor) {}
 
     /** Creates a sealed segment. */
@@ -67,9 +67,9 @@ final class ControlSegment implements AutoCloseable {
     }
 
     /**
-     * Maps the segment that the peer has created; the caller keeps the descriptor.
+     * Maps the segment that the peer created; the caller keeps the descriptor.
      *
-     * @throws ProtocolException if it is not what an honest peer sends
+     * @throws ProtocolException if an honest peer would not send it
      */
     static ControlSegment of(int descriptor) {
         int refused = SharedMemory.check(descriptor, BYTES, false);
@@ -93,7 +93,7 @@ final class ControlSegment implements AutoCloseable {
         return result;
     }
 
-    /** Called by the acceptor to show that it has mapped the same memory. */
+    /** The acceptor calls this to show that it has mapped the same memory. */
     void answer(long value) {
         LONG.setRelease(memory, ANSWER_AT, value);
     }
@@ -102,7 +102,7 @@ final class ControlSegment implements AutoCloseable {
         return (long) LONG.getAcquire(memory, ANSWER_AT);
     }
 
-    /** The direction from the initiator to the acceptor, or the other. */
+    /** Returns the direction from the initiator to the acceptor, or the reverse. */
     Direction direction(boolean fromInitiator) {
         return new Direction(fromInitiator ? 0 : 1);
     }
@@ -112,7 +112,7 @@ final class ControlSegment implements AutoCloseable {
         mapped.close();
     }
 
-    /** One direction's positions, flags and ring. */
+    /** The positions, flags and ring of one direction. */
     final class Direction {
         private final long words;
         private final MemorySegment ring;
@@ -143,8 +143,8 @@ final class ControlSegment implements AutoCloseable {
         }
 
         /**
-         * Says that the producer has changed words of the consumer's regions. Returns true if that is new to the
-         * consumer.
+         * Signals that the producer has changed words in the consumer's regions. Returns true unless that was already
+         * signalled.
          */
         boolean tellChanged() {
             return (long) LONG.getVolatile(memory, words + CHANGED_AT) == 0
@@ -165,14 +165,17 @@ final class ControlSegment implements AutoCloseable {
             VarHandle.fullFence();
         }
 
-        /** Whether the consumer sleeps; true for one caller alone. The consumer sees earlier writes when it wakes. */
+        /**
+         * Claims the wake-up of a sleeping consumer; true for one caller only. When it wakes, the consumer sees all
+         * earlier writes.
+         */
         boolean takeParked() {
             VarHandle.fullFence();
             return (long) LONG.getVolatile(memory, words + PARKED_AT) != 0
                     && (long) LONG.getAndSet(memory, words + PARKED_AT, 0L) != 0;
         }
 
-        /** Sets whether the producer sleeps although it has more to send. */
+        /** Sets whether the producer sleeps with unsent data. */
         void starved(boolean starved) {
             LONG.setVolatile(memory, words + STARVED_AT, starved ? 1L : 0L);
             VarHandle.fullFence();

@@ -12,11 +12,11 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The peer's memory, by cross-memory attach. A descriptor holds the process and is checked before each batch, so that
- * another process with the same number is never written to. On the loop's thread.
+ * The peer's memory through cross-memory attach. A pidfd identifies the process and is checked before each batch, so
+ * that a write never reaches another process with a recycled pid. On the loop's thread.
  */
 final class CrossMemory implements AutoCloseable {
-    /** The process has ended, or is about to. */
+    /** The process has ended or is about to. */
     static final int PROCESS_ENDED = -1;
 
     private final int process;
@@ -30,17 +30,17 @@ final class CrossMemory implements AutoCloseable {
         this.processDescriptor = processDescriptor;
     }
 
-    /** The result of an attempt: one of the two. */
+    /** The result of an attempt: the access, or the reason for its refusal. */
     record Attempt(@Nullable CrossMemory memory, String refused) {}
 
     /** Tries to read the peer's probe. */
     static Attempt attempt(int process, ShmOffer peer) {
         if (process <= 0) {
-            return new Attempt(null, "the peer's process is in another process namespace");
+            return new Attempt(null, "the peer's process is in another pid namespace");
         }
         int descriptor = PeerMemory.openProcess(process);
         if (descriptor < 0) {
-            return new Attempt(null, "the peer's process cannot be held: " + Errno.message(-descriptor));
+            return new Attempt(null, "cannot open the peer's process (pidfd_open): " + Errno.message(-descriptor));
         }
         CrossMemory memory;
         try {
@@ -70,7 +70,7 @@ final class CrossMemory implements AutoCloseable {
             long read = PeerMemory.read(processDescriptor, process, records.address(), 1);
             if (read < 0) {
                 int error = (int) -read;
-                return "the kernel refuses: " + Errno.message(error)
+                return "the kernel refuses process_vm_readv: " + Errno.message(error)
                         + (error == Errno.EPERM
                                 ? " (another user, a container without CAP_SYS_PTRACE, or kernel.yama.ptrace_scope)"
                                 : "");
@@ -88,15 +88,15 @@ final class CrossMemory implements AutoCloseable {
         records.set(ValueLayout.JAVA_LONG, at + 16, length);
     }
 
-    /** How many requests one crossing takes. */
+    /** The most requests in one native call. */
     static int mostRequests() {
         return PeerMemory.MAX_RECORDS;
     }
 
     /**
-     * Carries out requests of one operation.
+     * Executes requests of one operation.
      *
-     * @return how many succeeded, from the first on, or {@link #PROCESS_ENDED}
+     * @return how many succeeded, counted from the first, or {@link #PROCESS_ENDED}
      */
     int execute(WorkRequest[] batch, int from, int count) {
         long wanted = 0;
@@ -122,9 +122,9 @@ final class CrossMemory implements AutoCloseable {
         return done;
     }
 
-    /** Returns why the first of a batch failed although the process is alive. */
+    /** Returns why the first request of a batch failed although the process is alive. */
     static CompletionStatus whyFailed(WorkRequest request) {
-        // the kernel does not say whose memory it could not touch
+        // the kernel does not report whose memory it could not access
         return request.local().isAlive() ? CompletionStatus.REMOTE_MEMORY_FAULT : CompletionStatus.LOCAL_MEMORY_FAULT;
     }
 

@@ -6,8 +6,8 @@ import java.lang.foreign.ValueLayout;
 import java.security.SecureRandom;
 
 /**
- * Random bytes of this process: a peer that reads them by cross-memory attach has found the right process and may
- * access it.
+ * Random bytes of this process: a peer that reads them by cross-memory attach has found the right process and has
+ * access.
  */
 final class CrossMemoryProbe implements AutoCloseable {
     private final Arena arena = Arena.ofShared();

@@ -3,8 +3,8 @@ package io.sluice.engine.transport.shm;
 import io.sluice.engine.transport.RegisteredMemory;
 
 /**
- * The registration of memory that is the user's own, which peers reach by its address. The leases of its exposures keep it from
- * them once it ends.
+ * The registration of memory owned by the user, which peers reach by address. The leases of its exposures revoke their
+ * access when the registration ends.
  *
  * @param address its address in this process
  */

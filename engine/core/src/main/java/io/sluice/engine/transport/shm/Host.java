@@ -7,9 +7,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where this process runs, as far as peers must know: the boot of the kernel, the network namespace (which scopes
- * abstract names of Unix sockets), and the directory that it shares with others. Host names are not used: two hosts can
- * share one, and a host can have many.
+ * Where this process runs, as far as peers must know: the kernel's boot id, the network namespace (which scopes
+ * abstract Unix socket names), and the shared directory. Host names are not used: two hosts can share one, and one host
+ * can have several.
  */
 record Host(String boot, String network, String directory) {
     private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
@@ -39,7 +39,7 @@ record Host(String boot, String network, String directory) {
         }
     }
 
-    /** Returns device and inode, which identify the directory wherever it is mounted. */
+    /** Returns the device and inode numbers, which identify the directory at any mount point. */
     private static String directoryId(String directory) {
         try {
             Map<String, Object> attributes = Files.readAttributes(Path.of(directory), "unix:dev,ino");
@@ -64,7 +64,7 @@ record Host(String boot, String network, String directory) {
     @Nullable
     String whyOutOfReach(@Nullable Host peer) {
         if (peer == null) {
-            return "the peer does not say where it runs";
+            return "the peer's offer does not say where it runs";
         }
         if (boot.equals(NONE) || !boot.equals(peer.boot)) {
             return "the peer runs on another host";

@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The consumer's end of a ring: reassembles messages. On the loop's thread. */
+/** The consumer end of a ring: reassembles messages. On the loop's thread. */
 final class IncomingMessages {
     private final ControlSegment.Direction direction;
     private final int mostBytes;
@@ -35,10 +35,10 @@ final class IncomingMessages {
     }
 
     /**
-     * Takes the bytes that the ring holds now.
+     * Consumes the bytes in the ring.
      *
      * @return true if there were any
-     * @throws ProtocolException if the peer has damaged the ring
+     * @throws ProtocolException if the peer has corrupted the ring
      */
     boolean take() {
         long produced = direction.produced();
@@ -47,7 +47,7 @@ final class IncomingMessages {
             return false;
         }
         if (available < 0 || available > ControlSegment.RING_BYTES) {
-            throw new ProtocolException("the peer's position in the ring is damaged");
+            throw new ProtocolException("the peer has corrupted its position in the ring");
         }
         while (consumed < produced) {
             step((int) (produced - consumed));
@@ -80,7 +80,7 @@ final class IncomingMessages {
             bytes |= (length[i] & 0xff) << (8 * i);
         }
         if (bytes < 0 || bytes > mostBytes) {
-            throw new ProtocolException("the peer sends a message of " + Integer.toUnsignedString(bytes) + " bytes");
+            throw new ProtocolException("the peer sent a message of " + Integer.toUnsignedString(bytes) + " bytes");
         }
         byte[] fresh = new byte[bytes];
         message = fresh;

@@ -11,14 +11,14 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Carries out work on memory that is mapped here: copies, and the processor's atomic operations. Every access goes through
- * segments, so that memory which is closed at that moment gives an error and not a fault; files mapped by the user,
- * which their writers can cut short, are accessed by the kernel. Files that the peer's engine allocated are sealed. Any
- * thread.
+ * Executes requests on mapped memory: copies and processor atomics. All access goes through segments, so that memory
+ * closed concurrently raises an error rather than a fault. The kernel accesses files mapped by the user, which other
+ * processes can truncate; files allocated by the peer's engine are sealed. Any thread.
  */
 final class MappedMemory {
-    // Measured: below, the call into C, some 35 ns, costs more than it saves; from here on C is a quarter faster on an
-    // AMD EPYC (Zen 5), and as fast on an Intel Xeon. Nor does it hold up safepoints, for which all threads would wait.
+    // Measured: below this length the downcall of some 35 ns costs more than it saves; above it C is a quarter faster
+    // on an AMD EPYC (Zen 5), and equal on an Intel Xeon. A downcall does not delay safepoints, for which all threads
+    // would wait.
     private static final long COPY_IN_C_BYTES = 32 << 10;
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
     private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
@@ -28,8 +28,7 @@ final class MappedMemory {
     /**
      * Copies; throws IllegalStateException if one of the segments is closed.
      *
-     * @return false if part of the memory is missing: it belongs to a mapped file that was truncated, or for which
-     *     there is no room
+     * @return false if memory is missing: it belongs to a mapped file that was truncated or has no room
      */
     static boolean copy(MemorySegment from, long fromOffset, MemorySegment to, long toOffset, long bytes) {
         if (bytes >= COPY_IN_C_BYTES && !from.isMapped() && !to.isMapped()) {
@@ -45,10 +44,10 @@ final class MappedMemory {
     }
 
     /**
-     * How many requests of a batch, all of one operation, copy what follows one another on both sides: chunks of one transfer,
-     * which together may be large enough to be streamed.
+     * Counts how many requests of a batch, all of one operation, copy contiguous bytes on both sides: chunks of one
+     * transfer, which together may be large enough for streaming stores.
      *
-     * @param mostBytes when they are so many there are enough of them
+     * @param mostBytes stop counting at this total
      */
     @SuppressWarnings("ReferenceEquality") // the same key and the same memory, not equal ones
     static int inOnePiece(WorkRequest[] batch, int from, int run, long mostBytes) {
@@ -80,9 +79,9 @@ final class MappedMemory {
     }
 
     /**
-     * Carries a request out on the bytes of its key, and its signal on those of the signal's.
+     * Executes a request on the bytes of its key, and its signal on the signal's key.
      *
-     * @param bytes its length, or that of a piece that it begins
+     * @param bytes its length, or that of the whole piece that it begins
      */
     static CompletionStatus execute(WorkRequest request, long bytes) {
         ShmRemoteKey key = (ShmRemoteKey) request.remote();
@@ -156,7 +155,7 @@ final class MappedMemory {
         if (refused != null) {
             return refused;
         }
-        // its release makes the bytes visible before it
+        // the release makes the bytes visible first
         WORD.getAndAdd(memory, offset, request.signalAddend());
         return CompletionStatus.SUCCESS;
     }

@@ -6,12 +6,14 @@ import io.sluice.engine.transport.WorkRequest;
 import io.sluice.jni.MemoryCopy;
 import java.lang.foreign.MemorySegment;
 
-/** Copies the pages of one request between memory that is mapped here: in one call into C, but page by page where a file may have
- * been cut short. Any thread. */
+/**
+ * Copies the pages of one request between mapped segments: in one downcall, or page by page through the kernel where a
+ * file may have been truncated. Any thread.
+ */
 final class MappedPages {
     private MappedPages() {}
 
-    /** Throws IllegalStateException if one of the segments is closed. */
+    /** @throws IllegalStateException if a segment is closed */
     static CompletionStatus execute(WorkRequest request, MemorySegment memory) {
         boolean write = request.operation() == WorkRequest.Opcode.WRITE;
         if (write && memory.isReadOnly()) {
@@ -31,7 +33,7 @@ final class MappedPages {
         return copied == count ? CompletionStatus.SUCCESS : CompletionStatus.OUT_OF_BOUNDS;
     }
 
-    /** Copies pages of a file that its writers can cut short, by the kernel. */
+    /** Copies pages of a file that other processes can truncate, through the kernel. */
     private static CompletionStatus oneByOne(
             boolean write, MemorySegment local, MemorySegment memory, PageTable table, int first, int count) {
         long bytes = table.pageBytes();

@@ -6,8 +6,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 
 /**
- * The producer's end of a ring: a stream of messages, each its length and its bytes. Bytes without room in the ring
- * wait here. On the loop's thread.
+ * The producer end of a ring: a stream of messages, each its length and its bytes. Queues what does not fit into the
+ * ring. On the loop's thread.
  */
 final class OutgoingMessages {
     static final int LENGTH_BYTES = Integer.BYTES;
@@ -43,10 +43,10 @@ final class OutgoingMessages {
     }
 
     /**
-     * Puts as many bytes into the ring as it has room for.
+     * Moves as many bytes into the ring as fit.
      *
      * @return true if there were any
-     * @throws ProtocolException if the peer has damaged the ring's position
+     * @throws ProtocolException if the peer has corrupted its position in the ring
      */
     boolean goOn() {
         long before = produced;
@@ -63,7 +63,7 @@ final class OutgoingMessages {
         return true;
     }
 
-    /** Returns false if a part is left. */
+    /** Returns false if a part did not fit. */
     private boolean put(byte[] message) {
         if (lengthSent == 0) {
             for (int i = 0; i < LENGTH_BYTES; i++) {
@@ -92,7 +92,7 @@ final class OutgoingMessages {
     private int room() {
         long now = direction.consumed();
         if (now < consumed || now > produced) {
-            throw new ProtocolException("the peer's position in the ring is damaged");
+            throw new ProtocolException("the peer has corrupted its position in the ring");
         }
         consumed = now;
         return (int) (ControlSegment.RING_BYTES - (produced - consumed));

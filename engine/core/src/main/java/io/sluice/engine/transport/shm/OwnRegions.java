@@ -13,13 +13,13 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The regions of this engine that the peer accesses by itself: each is leased from its attachment until the peer has
+ * The regions of this engine that the peer accesses directly. Each is leased from its attachment until the peer has
  * confirmed that it no longer uses it, or has stopped. On the loop's thread.
  */
 final class OwnRegions {
-    // as many may be attached, and as many have ended a moment ago
+    // as many may be attached, and as many more may have been detached a moment ago
     private static final int TIMES_ATTACHED = 2;
-    /** For regions that threads of the peer use for a little longer, however few may be attached. */
+    /** An allowance for regions that threads of the peer still use, even if few may be attached. */
     static final int MORE = 1024;
 
     private final EndpointContext context;
@@ -30,9 +30,9 @@ final class OwnRegions {
     private boolean stopped;
 
     /**
-     * None yet.
+     * Starts without regions.
      *
-     * @param maxAttached how many the peer may have attached
+     * @param maxAttached the most regions that the peer may have attached
      */
     OwnRegions(EndpointContext context, int maxAttached, PeerCapabilities peer) {
         this.context = context;
@@ -59,9 +59,7 @@ final class OwnRegions {
         }
     }
 
-    /**
-     * Whether the peer may access a region by itself. Once it has stopped, no confirmation would end a lease any more.
-     */
+    /** Whether the peer may access a region directly. After it has stopped, no confirmation would end a lease. */
     boolean reach(ExportedRegion region) {
         RegisteredMemory registration = region.registration();
         return !stopped
@@ -70,10 +68,10 @@ final class OwnRegions {
     }
 
     /**
-     * The keys with which the peer reaches a region, which is leased from now on; null if it is closing.
+     * Returns the keys with which the peer reaches a region and leases the region; null if the region is closing.
      *
-     * @param region that the peer {@linkplain #reach reaches}
-     * @throws ProtocolException if the peer does not give back what it has detached
+     * @param region a region that the peer {@linkplain #reach reaches}
+     * @throws ProtocolException if the peer does not confirm the regions that it has detached
      */
     byte @Nullable [] keysOf(long handle, ExportedRegion region) {
         RegisteredMemory registration = region.registration();
@@ -103,9 +101,9 @@ final class OwnRegions {
             leased = new Exposed(region, true, null);
         }
         if (exposed.size() >= most) {
-            throw new ProtocolException("the peer attaches regions again and again, and does not give them back");
+            throw new ProtocolException("the peer keeps attaching regions without confirming the detached ones");
         }
-        // without a lease nothing would keep the memory: the peer must not learn how to reach it
+        // without a lease nothing would keep the memory, so the peer must not learn how to reach it
         if (!region.lease()) {
             return null;
         }
@@ -113,7 +111,7 @@ final class OwnRegions {
         return keys.toBytes();
     }
 
-    /** Ends an attachment; the lease ends when the peer has confirmed it. */
+    /** Ends an attachment; the lease ends when the peer confirms it. */
     void ended(long handle) {
         Exposed region = exposed.get(handle);
         if (region != null && !region.ended) {
@@ -122,21 +120,21 @@ final class OwnRegions {
         }
     }
 
-    /** Called when the peer has confirmed that it no longer uses it. */
+    /** The peer has confirmed that it no longer uses a region. */
     void released(long handle) {
         if (stopped) {
-            // the end of its socket was heard first, and has ended the lease
+            // the end of the peer's socket came first and has ended the lease
             return;
         }
         Exposed region = exposed.get(handle);
         if (region == null || !region.ended) {
-            throw new ProtocolException("the peer gives back a region that it was not asked for");
+            throw new ProtocolException("the peer confirmed a region that it was not asked to release");
         }
         exposed.remove(handle);
         region.region.release();
     }
 
-    /** Whether the peer keeps a region that is closing. */
+    /** Whether the peer still uses a closing region. */
     boolean holdsClosedLease() {
         return exposed.values().stream().anyMatch(region -> region.ended && !region.region.isOpen());
     }
@@ -145,15 +143,15 @@ final class OwnRegions {
 
     void wanted(ByteBuffer handles) {
         if (stopped) {
-            // the socket that the files would go through is closed
+            // the socket for the files is closed
             return;
         }
         int count = handles.remaining() / Long.BYTES;
         if (count < 1 || count > ShmMessage.MOST_FILES || handles.remaining() != count * Long.BYTES) {
-            throw new ProtocolException("malformed request for region files");
+            throw new ProtocolException("the peer sent a malformed request for region files");
         }
         if (!unanswered.isEmpty()) {
-            throw new ProtocolException("the peer requests region files while an earlier request is unanswered");
+            throw new ProtocolException("the peer requested region files while an earlier request is unanswered");
         }
         long[] wanted = new long[count];
         for (int i = 0; i < count; i++) {
@@ -166,7 +164,7 @@ final class OwnRegions {
         return !unanswered.isEmpty();
     }
 
-    /** Sends the files that were wanted, if the socket takes them. */
+    /** Sends the requested files if the socket has room. */
     void sendFiles(ShmPeerLink link) {
         long[] wanted = unanswered.peekFirst();
         if (wanted == null) {
@@ -191,9 +189,7 @@ final class OwnRegions {
 
     // ---- the end ----
 
-    /**
-     * Called when the connection has ended: mapped regions need not be waited for, since their memory is never reused.
-     */
+    /** The connection has ended: does not wait for mapped regions, since their memory is never reused. */
     void close() {
         exposed.values().removeIf(region -> {
             if (!region.byAddress) {
@@ -203,7 +199,7 @@ final class OwnRegions {
         });
     }
 
-    /** Whether the peer may still reach memory by its address. */
+    /** Whether the peer may still reach memory by address. */
     boolean isReachableByAddress() {
         return exposed.values().stream().anyMatch(region -> region.byAddress);
     }

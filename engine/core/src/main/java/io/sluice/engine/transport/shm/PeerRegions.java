@@ -17,8 +17,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The peer's regions that are attached here: their files are requested, mapped once, and unmapped when the last
- * attachment has ended and no thread accesses it. On the loop's thread.
+ * The peer's regions attached here. Requests their files, maps each once, and unmaps it when the last attachment has
+ * ended and no thread accesses it. On the loop's thread.
  */
 final class PeerRegions {
     private final EndpointContext context;
@@ -26,7 +26,7 @@ final class PeerRegions {
     private final Map<Long, ShmRemoteKey> keys = new HashMap<>();
     private final Map<Long, RemoteFile> files = new HashMap<>();
     private final ArrayDeque<Preparation> preparations = new ArrayDeque<>();
-    // ended, but touched by some thread when that was tried last
+    // ended, but a thread accessed the bytes at the last attempt to release them
     private final List<ShmRemoteKey> lingering = new ArrayList<>();
     private List<ShmRemoteKey> wanted = List.of();
     private boolean closed;
@@ -36,7 +36,7 @@ final class PeerRegions {
         this.trustsHugePages = trustsHugePages;
     }
 
-    /** Attachments that were asked for together. */
+    /** Attachments requested together. */
     private static final class Preparation {
         private final List<ShmRemoteKey> all;
         private final ArrayDeque<ShmRemoteKey> lacking;
@@ -51,10 +51,10 @@ final class PeerRegions {
     }
 
     /**
-     * The key of a region that the peer offers.
+     * Creates the key of a region that the peer offers.
      *
-     * @param crossMemoryRefused why there is no cross-memory attach, if there is none
-     * @throws MemoryNotAccessibleException if this side does not reach it
+     * @param crossMemoryRefused why cross-memory attach is not available, or null
+     * @throws MemoryNotAccessibleException if this side cannot reach it
      */
     ShmRemoteKey key(
             long handle,
@@ -72,7 +72,7 @@ final class PeerRegions {
         }
         ShmRemoteKey key = new ShmRemoteKey(handle, descriptor.key(), descriptor.epoch(), read, descriptor.length());
         if (keys.putIfAbsent(handle, key) != null) {
-            throw new ProtocolException("the peer uses a handle twice");
+            throw new ProtocolException("the peer reused the handle of an attached region");
         }
         return key;
     }
@@ -86,7 +86,7 @@ final class PeerRegions {
         goOn();
     }
 
-    /** Requests the next files, or ends preparations that lack none. */
+    /** Requests the next files; completes preparations that need none. */
     private void goOn() {
         while (wanted.isEmpty()) {
             Preparation first = preparations.peekFirst();
@@ -120,11 +120,11 @@ final class PeerRegions {
         for (ShmRemoteKey key : preparation.all) {
             RemoteFile file = files.get(key.keys().number());
             if (key.hasEnded() || file == null) {
-                // its region was closed meanwhile, or its file could not be mapped
+                // the region was closed meanwhile, or its file could not be mapped
                 continue;
             }
             if (!file.fits(key.keys())) {
-                throw new ProtocolException("the peer contradicts itself about a region");
+                throw new ProtocolException("the peer's keys of a region contradict earlier ones");
             }
             file.use();
             key.bind(file);
@@ -133,7 +133,7 @@ final class PeerRegions {
         dropUnused();
     }
 
-    /** Files that were mapped for attachments that have ended before they were bound. */
+    /** Releases files that were mapped for attachments that ended before they were bound. */
     private void dropUnused() {
         if (preparations.isEmpty()) {
             files.values().removeIf(RemoteFile::closeIfUnused);
@@ -141,16 +141,16 @@ final class PeerRegions {
     }
 
     /**
-     * Called with the requested files.
+     * The requested files have arrived.
      *
-     * @param message after its type
-     * @param descriptors closed by the caller
+     * @param message the message after its type
+     * @param descriptors the files; the caller closes them
      */
     void filesCame(ByteBuffer message, int[] descriptors) {
         List<ShmRemoteKey> expected = wanted;
         Preparation preparation = preparations.peekFirst();
         if (preparation == null || message.remaining() != expected.size() * (Long.BYTES + 1)) {
-            throw new ProtocolException("the peer sends files that were not wanted");
+            throw new ProtocolException("the peer sent region files that were not requested");
         }
         int next = 0;
         for (ShmRemoteKey key : expected) {
@@ -171,12 +171,12 @@ final class PeerRegions {
         goOn();
     }
 
-    /** The initiator's user has detached it. */
+    /** The user has detached a region. */
     void detached(ShmRemoteKey key) {
         end(key);
     }
 
-    /** Called when the target has ended an attachment and waits for the confirmation that it is not used any more. */
+    /** The target has ended an attachment and waits for the confirmation that it is no longer used. */
     void ended(long handle) {
         ShmRemoteKey key = keys.get(handle);
         if (key == null) {
@@ -189,7 +189,7 @@ final class PeerRegions {
 
     private void end(ShmRemoteKey key) {
         key.end();
-        // first, so that it is tried again if this fails: the target's region waits for the word
+        // first, so that a failure leads to another attempt: the target's region waits for the confirmation
         if (!lingering.contains(key)) {
             lingering.add(key);
         }
@@ -209,7 +209,7 @@ final class PeerRegions {
         if (key.owesWord() && !closed) {
             context.send(ShmMessage.of(ShmMessage.RELEASED, key.handle()));
         }
-        // only now: the word is owed until it is said
+        // last: the confirmation is due until it is queued
         key.saidWord();
         keys.remove(key.handle());
         return true;

@@ -4,15 +4,15 @@ import io.sluice.engine.ProtocolException;
 import java.nio.ByteBuffer;
 
 /**
- * The target's answer to an attach, which says how the initiator reaches the region.
+ * The target's answer to an attach: how the initiator reaches the region.
  *
- * @param way the kind of access
- * @param processorAtomics whether processors execute its atomic operations
+ * @param way the access method
+ * @param processorAtomics whether processors execute the region's atomic operations
  * @param writable whether the initiator may write
- * @param number the file's, unique in the target's engine; 0 without a file
- * @param fileBytes the file's size
- * @param hugePages whether the file is made of huge pages
- * @param start the start of the slice in the file, or in the target's address space
+ * @param number the file's number, unique in the target's engine; 0 without a file
+ * @param fileBytes the file size
+ * @param hugePages whether the file consists of huge pages
+ * @param start the start of the slice in the file or in the target's address space
  */
 record RegionKeys(
         Way way,
@@ -27,14 +27,14 @@ record RegionKeys(
     private static final int WRITABLE = 2;
     private static final int HUGE_PAGES = 4;
 
-    /** How a region is reached. */
+    /** The method of access to a region. */
     enum Way {
         /** The initiator maps the region's file. */
         MAPPED(1),
         /** The initiator uses cross-memory attach. */
         CROSS_MEMORY(2);
 
-        /** The code on the wire, which never changes. */
+        /** The code on the wire; never changes. */
         private final int code;
 
         Way(int code) {
@@ -47,7 +47,8 @@ record RegionKeys(
                     return way;
                 }
             }
-            throw new ProtocolException("a region has keys of type " + code + ", which this version does not know");
+            throw new ProtocolException(
+                    "the peer sent region keys of type " + code + ", which this version does not know");
         }
     }
 
@@ -64,15 +65,15 @@ record RegionKeys(
     }
 
     /**
-     * Reads the peer's.
+     * Parses the peer's keys.
      *
-     * @param keys what its endpoint gave
-     * @param sliceBytes how long the attached slice is
-     * @throws ProtocolException if they are damaged, or the slice leaves its file
+     * @param keys the bytes from the peer's endpoint
+     * @param sliceBytes the length of the attached slice
+     * @throws ProtocolException if they are malformed, or the slice exceeds its file
      */
     static RegionKeys read(ByteBuffer keys, long sliceBytes) {
         if (keys.remaining() != BYTES) {
-            throw new ProtocolException("the keys of a region are " + keys.remaining() + " bytes");
+            throw new ProtocolException("the peer sent region keys of " + keys.remaining() + " bytes");
         }
         Way way = Way.fromCode(Byte.toUnsignedInt(keys.get()));
         int flags = keys.get();
@@ -85,11 +86,11 @@ record RegionKeys(
                 (flags & HUGE_PAGES) != 0,
                 keys.getLong());
         if (read.fileBytes < 0 || read.start < 0) {
-            throw new ProtocolException("the keys of a region have a negative length or start");
+            throw new ProtocolException("the peer sent region keys with a negative length or start");
         }
         boolean inside = sliceBytes >= 0 && read.start <= read.fileBytes - sliceBytes;
         if (read.way == Way.MAPPED && !inside) {
-            throw new ProtocolException("a slice leaves its region");
+            throw new ProtocolException("the peer sent a slice that exceeds its region");
         }
         return read;
     }

@@ -6,7 +6,7 @@ import io.sluice.engine.transport.MappedSegment;
 import io.sluice.jni.Errno;
 import io.sluice.jni.SharedMemory;
 
-/** The file of a peer's region, mapped once for all attachments. On the loop's thread. */
+/** The file of a peer's region, mapped once for all its attachments. On the loop's thread. */
 final class RemoteFile {
     private final MappedSegment mapped;
     private final boolean writable;
@@ -18,10 +18,10 @@ final class RemoteFile {
     }
 
     /**
-     * Maps one; the descriptor stays the caller's.
+     * Maps a file; the caller keeps the descriptor.
      *
-     * @throws ProtocolException if the file is not as an honest peer makes it; then it is not mapped
-     * @throws RegistrationException if this process has no room for it
+     * @throws ProtocolException if an honest peer would not send such a file; it is not mapped then
+     * @throws RegistrationException if this process has no address space for it
      */
     static RemoteFile map(int descriptor, RegionKeys keys) {
         int refused = SharedMemory.check(descriptor, keys.fileBytes(), keys.hugePages());
@@ -42,7 +42,7 @@ final class RemoteFile {
         return new RemoteFile(address, keys);
     }
 
-    /** Whether these keys mean this file as it was mapped. */
+    /** Whether these keys name this file as it was mapped. */
     boolean fits(RegionKeys keys) {
         return mapped.segment().byteSize() == keys.fileBytes() && writable == keys.writable();
     }
@@ -51,7 +51,7 @@ final class RemoteFile {
         return mapped.segment().address();
     }
 
-    /** Unmaps it if no attachment uses it; true if so. */
+    /** Unmaps the file if no attachment uses it; returns true if so. */
     boolean closeIfUnused() {
         if (users > 0) {
             return false;
@@ -64,7 +64,7 @@ final class RemoteFile {
         users++;
     }
 
-    /** One user less; true if it was the last, and the file is unmapped. */
+    /** Removes one user; returns true if it was the last and the file is unmapped. */
     boolean leave() {
         if (--users > 0) {
             return false;

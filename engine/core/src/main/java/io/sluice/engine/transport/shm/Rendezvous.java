@@ -17,10 +17,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The meeting point of one acceptor and one initiator: a Unix socket with a random name, known only from the
- * authenticated bootstrap, in the network namespace's abstract names and, if there is one, in the shared directory.
+ * authenticated bootstrap. It listens in the abstract namespace of the network namespace and, if configured, in the
+ * shared directory.
  */
 final class Rendezvous implements AutoCloseable {
-    /** What all names begin with. */
+    /** The prefix of all names. */
     private static final String PREFIX = "sluice-";
 
     private static final Pattern NAME = Pattern.compile(PREFIX + "[0-9a-f]{" + 2 * SecretSource.BYTES + "}");
@@ -39,12 +40,12 @@ final class Rendezvous implements AutoCloseable {
         this.path = path;
     }
 
-    /** Whether it is a name as {@link #open} makes them. */
+    /** Whether {@link #open} could have created this name. */
     static boolean isName(String text) {
         return NAME.matcher(text).matches();
     }
 
-    /** Opens one of a name made of these bytes; in the directory too, if there is one. */
+    /** Opens a meeting point whose name encodes these bytes, also in the directory if there is one. */
     static Rendezvous open(@Nullable String directory, byte[] random) {
         String name = PREFIX + HexFormat.of().formatHex(random);
         int byName = LocalSockets.listen(abstractAddress(name));
@@ -54,18 +55,22 @@ final class Rendezvous implements AutoCloseable {
             path = Path.of(directory, name);
             byPath = LocalSockets.listen(pathAddress(directory, name));
             if (byPath < 0) {
-                LOG.warn("no socket in {} for peers in other namespaces: {}", directory, Errno.message(-byPath));
+                LOG.warn(
+                        "cannot listen in {} for peers in other network namespaces: {}",
+                        directory,
+                        Errno.message(-byPath));
                 path = null;
             }
         }
         if (byName < 0 && byPath < 0) {
-            throw new TransportUnavailableException("no Unix socket to meet the peer at: " + Errno.message(-byName));
+            throw new TransportUnavailableException(
+                    "cannot open a Unix socket to meet the peer: " + Errno.message(-byName));
         }
         return new Rendezvous(name, byName, byPath, path);
     }
 
     /**
-     * Connects to one.
+     * Connects to a meeting point.
      *
      * @return the socket
      * @throws TransportUnavailableException if it cannot be reached
@@ -114,7 +119,7 @@ final class Rendezvous implements AutoCloseable {
             try {
                 Files.deleteIfExists(path);
             } catch (IOException e) {
-                LOG.warn("the socket {} stays behind", path, e);
+                LOG.warn("cannot delete the socket {}; delete it by hand", path, e);
             }
         }
     }

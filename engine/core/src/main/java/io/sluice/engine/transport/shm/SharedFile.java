@@ -8,8 +8,8 @@ import io.sluice.jni.SharedMemory;
 import io.sluice.jni.Sockets;
 
 /**
- * A region's memory as a sealed anonymous file. Once closed it is never reused, since a peer that has mapped it cannot
- * be forced to unmap it.
+ * A region's memory as a sealed anonymous file. Never reused once closed, because a peer that has mapped it cannot be
+ * forced to unmap it.
  */
 final class SharedFile implements AllocatedMemory {
     private final int descriptor;
@@ -23,13 +23,13 @@ final class SharedFile implements AllocatedMemory {
     /**
      * Takes ownership of a file.
      *
-     * @param descriptor of the file
+     * @param descriptor the file's descriptor
      * @param number unique in this engine, so that a peer maps the file once
-     * @param fileBytes its size
+     * @param fileBytes the file size
      * @param writable whether peers may write
-     * @param hugePages whether it is made of huge pages
-     * @param address where this process has mapped it
-     * @param bytes how much of it the region has
+     * @param hugePages whether the file consists of huge pages
+     * @param address the file's address in this process
+     * @param bytes how many of its bytes belong to the region
      */
     SharedFile(
             int descriptor,
@@ -84,6 +84,6 @@ final class SharedFile implements AllocatedMemory {
         Sockets.close(descriptor);
     }
 
-    /** The transport's registration of the region; it ends with the memory itself, which is given back right after. */
+    /** The transport's registration of the region. It ends with the memory, which is freed right after. */
     record Registration(SharedFile file) implements RegisteredMemory {}
 }

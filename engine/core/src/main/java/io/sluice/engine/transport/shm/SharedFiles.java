@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Creates the files that regions are allocated in. Any thread. */
+/** Creates the files that back allocated regions. Any thread. */
 final class SharedFiles {
     private static final Logger LOG = LoggerFactory.getLogger(SharedFiles.class);
 
@@ -26,7 +26,7 @@ final class SharedFiles {
     }
 
     SharedFile allocate(long bytes, Set<Access> access) {
-        // mapped by this side before it is sealed: afterwards no process can map it for writing
+        // mapped by this side before sealing: afterwards no process can map it for writing
         boolean readOnly = !access.contains(Access.REMOTE_WRITE);
         if (options.hugePages()) {
             try {

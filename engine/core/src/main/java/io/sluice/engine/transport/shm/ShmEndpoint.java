@@ -29,7 +29,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One end of a connection. It carries out this side's requests by itself: the peer takes no part. On the loop's thread,
+ * One end of a connection. Executes this side's requests on its own: the peer takes no part. On the loop's thread,
  * except for {@link #execute}.
  */
 final class ShmEndpoint
@@ -54,7 +54,7 @@ final class ShmEndpoint
     private boolean peerAllowsCrossMemory;
     private String crossMemoryRefused = "";
     private boolean saidPartial;
-    // for any thread
+    // read by any thread
     private volatile boolean met;
     private boolean closed;
     private boolean peerStopped;
@@ -99,7 +99,7 @@ final class ShmEndpoint
         }
     }
 
-    /** The results of the handshake. */
+    /** The outcome of the handshake. */
     private final class HandshakeEnd implements ShmHandshake.End {
         @Override
         public void met(ShmPeerLink link, ControlSegment segment, ShmOffer peer) {
@@ -171,7 +171,7 @@ final class ShmEndpoint
     @Override
     public boolean takesPages(RemoteKey remote) {
         ShmRemoteKey key = (ShmRemoteKey) remote;
-        // for cross-memory attach several requests go into one call anyway
+        // cross-memory attach batches several requests into one call anyway
         return key.isMapped();
     }
 
@@ -202,7 +202,8 @@ final class ShmEndpoint
                 ownRegions.wanted(message);
                 sendFiles();
             }
-            default -> throw new ProtocolException("a message of type " + type + " for the shm endpoint");
+            default ->
+                throw new ProtocolException("the peer sent a message of unknown type " + type + " to the shm endpoint");
         }
     }
 
@@ -220,7 +221,7 @@ final class ShmEndpoint
         } else if (type == ShmMessage.FILES && !closed) {
             peerRegions.filesCame(message, descriptors);
         } else if (!closed) {
-            throw new ProtocolException("an unexpected message on the peer's Unix socket");
+            throw new ProtocolException("the peer sent an unexpected message over its Unix socket");
         }
     }
 
@@ -235,12 +236,13 @@ final class ShmEndpoint
             long remoteOffset,
             long length) {
         MemorySegment memory = ((ShmRemoteKey) remote).memory();
-        // a dishonest peer may have mapped it read-only although its descriptor allows writes; if posted, it is refused
+        // a dishonest peer's file may be mapped read-only although its descriptor allows writes; the posted path
+        // refuses that
         if (memory == null || (memory.isReadOnly() && operation != WorkRequest.Opcode.READ)) {
             return false;
         }
         try {
-            // if memory is missing, the posted request finds that out again and reports it
+            // if memory is missing, the posted request finds out again and reports it
             return operation == WorkRequest.Opcode.READ
                     ? MappedMemory.copy(memory, remoteOffset, local.segment(), localOffset, length)
                     : MappedMemory.copy(local.segment(), localOffset, memory, remoteOffset, length);
@@ -256,7 +258,7 @@ final class ShmEndpoint
         return done;
     }
 
-    /** The target's code may wait for a word that was changed. */
+    /** The target's code may be waiting for a changed word. */
     private void tellWords() {
         Path current = path;
         if (current != null && batches.takeChangedWords() && current.outgoing.tellChanged()) {
@@ -292,7 +294,7 @@ final class ShmEndpoint
 
     // ---- the shared path ----
 
-    /** The link and the control segment, polled by the loop. */
+    /** The link and the control segment, as a source that the loop polls. */
     private final class Path implements EventLoop.Source {
         private final ShmPeerLink link;
         private final ControlSegment segment;
@@ -353,7 +355,7 @@ final class ShmEndpoint
                     work++;
                 }
             } catch (SluiceException e) {
-                // a damaged ring would fail in every cycle until the connection has ended
+                // a corrupted ring would fail in every cycle until the connection has ended
                 failed = true;
                 context.failed(e);
                 return 1;
@@ -398,7 +400,7 @@ final class ShmEndpoint
 
     @Override
     public void regionClosing() {
-        // the peer has been notified that its attachments end, and this side leases regions only to the peer
+        // the peer was told that its attachments end, and this side leases regions to the peer only
     }
 
     @Override
@@ -416,7 +418,7 @@ final class ShmEndpoint
         return state == PathState.UP && met ? 1 : 0;
     }
 
-    /** The peer's endpoint, or its process, has ended. */
+    /** The peer's endpoint or process has ended. */
     private void stopped() {
         peerStopped = true;
         stoppedUnsaid = false;
@@ -433,13 +435,13 @@ final class ShmEndpoint
             return;
         }
         closed = true;
-        // first: callbacks may run in what follows, and nothing must be posted any more
+        // first: callbacks may run below, and nothing may be posted any more
         batches.close();
         peerRegions.close();
         ownRegions.close();
         Path current = path;
         if (current != null) {
-            // the ring, in which a peer that has ended may have reported changed words, is not read any more
+            // the ring is not read any more, in which a peer that has ended may have reported changed words
             context.wordsChanged();
             context.loop().removeSource(current);
             current.segment.close();

@@ -16,9 +16,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The handshake of two endpoints over a Unix socket, by which they share the control segment. The acceptor waits at a
+ * The handshake of two endpoints over a Unix socket, in which they share the control segment. The acceptor listens at a
  * meeting point, the initiator sends the segment, and the acceptor writes a word into it to show that both have mapped
- * the same memory. Only then do they know that they run on one host. On the loop's thread.
+ * the same memory. That proves that they run on one host. On the loop's thread.
  */
 final class ShmHandshake implements AutoCloseable {
     private final EndpointContext context;
@@ -36,12 +36,12 @@ final class ShmHandshake implements AutoCloseable {
     private boolean met;
     private boolean closed;
 
-    /** The results of the handshake. */
+    /** Receives the outcome of the handshake. */
     interface End {
-        /** Both share the segment; the link is the handshake's to close. */
+        /** Both sides share the segment; the handshake closes the link. */
         void met(ShmPeerLink link, ControlSegment segment, ShmOffer peer);
 
-        /** A message has come over the link after that; the descriptors are closed afterwards. */
+        /** A later message has arrived over the link; the caller closes the descriptors. */
         void message(ByteBuffer message, int[] descriptors);
 
         void failed(SluiceException error);
@@ -82,7 +82,7 @@ final class ShmHandshake implements AutoCloseable {
 
     private void come(ShmOffer acceptor) {
         if (acceptor.meetingPoint().isEmpty()) {
-            throw new ProtocolException("the peer's shm offer names no meeting point");
+            throw new ProtocolException("the peer's shm offer does not name a meeting point");
         }
         Host other = Host.read(acceptor.host());
         boolean sameNetwork = other != null && host.sharesNetwork(other);
@@ -99,7 +99,7 @@ final class ShmHandshake implements AutoCloseable {
                     .put(acceptor.secret())
                     .flip();
             if (!made.send(hello, control.descriptor())) {
-                throw new TransportUnavailableException("the peer does not read from its Unix socket");
+                throw new TransportUnavailableException("the peer does not read its Unix socket");
             }
         } finally {
             Sockets.close(control.descriptor());
@@ -108,7 +108,7 @@ final class ShmHandshake implements AutoCloseable {
 
     private void welcomed(ControlSegment shared) {
         if (shared.answered() != word(secret)) {
-            throw new TransportUnavailableException("the peer has mapped other memory than this engine's");
+            throw new TransportUnavailableException("the peer has mapped other memory than this engine");
         }
         meet(shared);
     }
@@ -134,8 +134,8 @@ final class ShmHandshake implements AutoCloseable {
             throw new TransportUnavailableException("cannot accept the peer: " + Errno.message(-socket));
         }
         if (link != null || !isOwnUser(LocalSockets.peer(socket))) {
-            // another process came first; or a stranger, whom the socket's name alone has led here and who must block
-            // no peer
+            // another process came first, perhaps a stranger that only knows the socket's name and must not block a
+            // peer
             Sockets.close(socket);
             return;
         }
@@ -146,7 +146,7 @@ final class ShmHandshake implements AutoCloseable {
         byte[] told = new byte[ShmOffer.SECRET_BYTES];
         ShmMessage.need(message, told.length).get(told);
         if (!MessageDigest.isEqual(told, secret) || descriptors.length != 1) {
-            throw new ProtocolException("an unknown process connected to the meeting point");
+            throw new ProtocolException("the process that connected to the meeting point does not know its secret");
         }
         ControlSegment shared = ControlSegment.of(descriptors[0]);
         segment = shared;
@@ -157,7 +157,7 @@ final class ShmHandshake implements AutoCloseable {
         }
         shared.answer(word(initiator.secret()));
         if (!current.send(ByteBuffer.wrap(new byte[] {ShmMessage.WELCOME, 0}))) {
-            throw new TransportUnavailableException("the peer does not read from its Unix socket");
+            throw new TransportUnavailableException("the peer does not read its Unix socket");
         }
         meet(shared);
     }
@@ -171,7 +171,7 @@ final class ShmHandshake implements AutoCloseable {
         return made;
     }
 
-    /** Processes of one user are one trust domain, and no others. */
+    /** Processes of the same user are one trust domain. */
     private static boolean isOwnUser(long peer) {
         return peer >= 0 && (int) peer == LocalSockets.userId();
     }
@@ -181,7 +181,7 @@ final class ShmHandshake implements AutoCloseable {
             if (met) {
                 end.peerStopped();
             } else {
-                throw new TransportUnavailableException("the peer has left the Unix socket");
+                throw new TransportUnavailableException("the peer closed its Unix socket during the handshake");
             }
         }
     }
@@ -196,7 +196,7 @@ final class ShmHandshake implements AutoCloseable {
             } else if (!context.initiator() && type(message) == ShmMessage.HELLO) {
                 helloed(message, descriptors);
             } else {
-                throw new ProtocolException("an unexpected message on the peer's Unix socket");
+                throw new ProtocolException("the peer sent an unexpected message over its Unix socket");
             }
         } finally {
             ShmPeerLink.closeAll(descriptors);
@@ -243,7 +243,7 @@ final class ShmHandshake implements AutoCloseable {
         }
     }
 
-    /** Returns everything but the segment, once that was handed over. */
+    /** Returns everything except the segment once that was handed over. */
     @Override
     public void close() {
         if (closed) {

@@ -3,35 +3,35 @@ package io.sluice.engine.transport.shm;
 import io.sluice.engine.ProtocolException;
 import java.nio.ByteBuffer;
 
-/** The messages between two endpoints: over the control channel, or, with descriptors, over the Unix socket. */
+/** The messages between two endpoints, over the control channel or, with descriptors, over the Unix socket. */
 final class ShmMessage {
     // over the control channel
-    /** The target: an attachment has ended; its handle. */
+    /** From the target: an attachment has ended; its handle. */
     static final byte ENDED = 1;
 
-    /** The initiator: nothing here uses an attachment any more; its handle. */
+    /** From the initiator: an attachment is no longer used; its handle. */
     static final byte RELEASED = 2;
 
-    /** The initiator: the files of these attachments are wanted; their handles. */
+    /** From the initiator: requests the files of these attachments; their handles. */
     static final byte WANTED = 3;
 
     // over the Unix socket; 0 is a wake-up
-    /** The initiator comes to the meeting point: the secret, and the control segment. */
+    /** From the initiator at the meeting point: the secret and the control segment. */
     static final byte HELLO = 11;
 
     /** The acceptor has mapped the control segment. */
     static final byte WELCOME = 12;
 
-    /** The target: of each attachment that was wanted its handle, and 1 if its file is here, in the same order. */
+    /** From the target: for each requested attachment its handle, and 1 if its file is attached, in request order. */
     static final byte FILES = 13;
 
     /**
-     * This side's endpoint has stopped, and accesses no memory any more; it keeps the socket open until the other side
-     * stops too.
+     * This side's endpoint has stopped and accesses no memory any more; it keeps the socket open until the other side
+     * stops as well.
      */
     static final byte STOPPED = 14;
 
-    /** How many files are wanted at once, so that a Unix socket is never full of them. */
+    /** The most files requested at once, so that they never fill a Unix socket. */
     static final int MOST_FILES = 64;
 
     private ShmMessage() {}
@@ -42,7 +42,7 @@ final class ShmMessage {
 
     static ByteBuffer need(ByteBuffer message, int bytes) {
         if (message.remaining() < bytes) {
-            throw new ProtocolException("a message of the shm endpoint is cut short");
+            throw new ProtocolException("the peer sent a truncated message to the shm endpoint");
         }
         return message;
     }

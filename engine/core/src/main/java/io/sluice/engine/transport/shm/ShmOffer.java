@@ -7,13 +7,13 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The offer of one endpoint to the other in the bootstrap.
+ * One endpoint's offer to the other in the bootstrap.
  *
  * @param host where the process runs
- * @param meetingPoint the name of the acceptor's; empty from the initiator
- * @param secret 16 bytes that a process at the meeting point must know
- * @param probeAddress the address of the probe of cross-memory attach in this process; 0 if it does not allow it
- * @param probe the probe's 16 bytes
+ * @param meetingPoint the name of the acceptor's meeting point; empty from the initiator
+ * @param secret 16 bytes that a process must present at the meeting point
+ * @param probeAddress the address of this process's probe for cross-memory attach; 0 if that is not allowed
+ * @param probe the 16 bytes of the probe
  */
 record ShmOffer(String host, String meetingPoint, byte[] secret, long probeAddress, byte[] probe) {
     static final int SECRET_BYTES = SecretSource.BYTES;
@@ -49,9 +49,9 @@ record ShmOffer(String host, String meetingPoint, byte[] secret, long probeAddre
     }
 
     /**
-     * Reads the peer's.
+     * Parses the peer's offer.
      *
-     * @throws ProtocolException if it is damaged
+     * @throws ProtocolException if it is malformed
      */
     static ShmOffer read(byte[] bytes) {
         ByteBuffer buffer = ByteBuffer.wrap(bytes);
@@ -64,13 +64,13 @@ record ShmOffer(String host, String meetingPoint, byte[] secret, long probeAddre
             byte[] secret = take(buffer, SECRET_BYTES);
             long probeAddress = buffer.getLong();
             byte[] probe = take(buffer, PROBE_BYTES);
-            // the name becomes part of a path and of a socket's address
+            // the name becomes part of a path and of a socket address
             if ((!meetingPoint.isEmpty() && !Rendezvous.isName(meetingPoint)) || buffer.hasRemaining()) {
-                throw new ProtocolException("the peer's shm offer is damaged");
+                throw new ProtocolException("the peer's shm offer has an invalid meeting point");
             }
             return new ShmOffer(host, meetingPoint, secret, probeAddress, probe);
         } catch (BufferUnderflowException e) {
-            throw new ProtocolException("the peer's shm offer is cut short", e);
+            throw new ProtocolException("the peer's shm offer is truncated", e);
         }
     }
 

@@ -183,7 +183,7 @@ public final class ShmOptions implements TransportOptions {
          * @throws IllegalArgumentException if a variable is invalid; the message names it
          */
         public Builder environment(Map<String, String> variables) {
-            // The usual case, in which the start need not wait for the JVM to load the code that reads each variable.
+            // the usual case: the JVM need not load the code that reads each variable
             if (variables.isEmpty()) {
                 return this;
             }

@@ -10,14 +10,14 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 
 /**
- * The Unix socket between two endpoints: it carries descriptors, wakes a sleeping peer, and its end means that the peer
- * has stopped. On the loop's thread.
+ * The Unix socket between two endpoints: carries descriptors and wake-ups. Its end means that the peer has stopped. On
+ * the loop's thread.
  */
 final class ShmPeerLink implements AutoCloseable {
     /** The longest message, in bytes. */
     static final int MOST_BYTES = 4096;
 
-    // what is left makes the socket readable again
+    // the socket becomes readable again for the rest
     private static final int MOST_AT_ONCE = 64;
     private static final byte WAKE = 0;
     private static final int DESCRIPTOR_BYTES = Integer.BYTES;
@@ -29,7 +29,7 @@ final class ShmPeerLink implements AutoCloseable {
     private final MemorySegment wake;
     private boolean closed;
 
-    /** Takes a connected socket over: it is closed if this fails. */
+    /** Takes ownership of a connected socket, and closes it if this throws. */
     ShmPeerLink(int socket) {
         this.socket = socket;
         try {
@@ -48,10 +48,10 @@ final class ShmPeerLink implements AutoCloseable {
     @FunctionalInterface
     interface Listener {
         /**
-         * One has come.
+         * A message has arrived.
          *
-         * @param bytes valid during the call
-         * @param received the descriptors that came with it
+         * @param bytes the message; valid during the call
+         * @param received its descriptors
          */
         void message(ByteBuffer bytes, int[] received);
     }
@@ -60,7 +60,9 @@ final class ShmPeerLink implements AutoCloseable {
         return socket;
     }
 
-    /** The peer's process and user: low 32 bits the user, high 32 bits the process, 0 if it is in another namespace. */
+    /**
+     * The peer's process and user: low 32 bits the user, high 32 bits the process, 0 if it is in another pid namespace.
+     */
     long peer() {
         long peer = LocalSockets.peer(socket);
         if (peer < 0) {
@@ -71,9 +73,9 @@ final class ShmPeerLink implements AutoCloseable {
     }
 
     /**
-     * Sends a message with descriptors, which stay the caller's.
+     * Sends a message with descriptors, which the caller keeps.
      *
-     * @return false if the socket is full, closed, or its peer gone, which reading tells
+     * @return false if the socket is full or closed, or its peer is gone, which the next read reports
      * @throws ProtocolException if the descriptors cannot be passed on
      */
     boolean send(ByteBuffer bytes, int... passed) {
@@ -96,7 +98,7 @@ final class ShmPeerLink implements AutoCloseable {
         return true;
     }
 
-    /** Wakes the peer's loop. If the socket is full, so is the peer's list of reasons to wake. */
+    /** Wakes the peer's loop. A full socket already has a reason for the peer to wake. */
     void wake() {
         if (!closed) {
             LocalSockets.send(socket, wake.address(), 1, 0, 0);
@@ -104,10 +106,10 @@ final class ShmPeerLink implements AutoCloseable {
     }
 
     /**
-     * Hands over what has come.
+     * Delivers the messages that have arrived.
      *
      * @return false if the peer has closed its end
-     * @throws ProtocolException if what has come is damaged
+     * @throws ProtocolException if one is malformed
      */
     boolean receive(Listener listener) {
         for (int count = 0; count < MOST_AT_ONCE && !closed; count++) {
@@ -120,7 +122,7 @@ final class ShmPeerLink implements AutoCloseable {
                 return false;
             }
             if (received < 0) {
-                throw new ProtocolException("a message of the peer is damaged: " + Errno.message((int) -received));
+                throw new ProtocolException("cannot receive the peer's message: " + Errno.message((int) -received));
             }
             int length = (int) received;
             int[] passed = new int[(int) (received >>> 32)];

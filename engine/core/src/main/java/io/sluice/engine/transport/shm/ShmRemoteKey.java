@@ -6,16 +6,16 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An attached region or slice. The bytes of one that is mapped are a segment with an arena of its own: to close the arena is to
- * make sure that no thread touches the bytes through this key any more.
+ * An attached region or slice. Mapped bytes are a segment with its own arena; closing the arena ensures that no thread
+ * accesses the bytes through this key any more.
  */
 final class ShmRemoteKey extends RemoteKey {
     private final RegionKeys keys;
     private final long bytes;
-    // of a mapped one: null before it is mapped and after it has ended; read by any thread
+    // of a mapped region: null before it is mapped and after it has ended; read by any thread
     private volatile @Nullable MemorySegment memory;
 
-    // the loop's
+    // confined to the loop
     private @Nullable Arena arena;
     private @Nullable RemoteFile file;
     private boolean ended;
@@ -35,13 +35,16 @@ final class ShmRemoteKey extends RemoteKey {
         return bytes;
     }
 
-    /** The bytes, or null if they are not mapped. Any thread. */
+    /** Returns the bytes, or null if they are not mapped. Any thread. */
     @Nullable
     MemorySegment memory() {
         return memory;
     }
 
-    /** Only where they are mapped, and are the processors' to change: an adapter's are another path's, if there is one. */
+    /**
+     * Whether processors may change words here: only in mapped memory of the processors' domain. The adapter's domain
+     * belongs to another path, if there is one.
+     */
     @Override
     public boolean carriesWords() {
         return isMapped() && keys.processorAtomics();
@@ -55,7 +58,7 @@ final class ShmRemoteKey extends RemoteKey {
         return ended;
     }
 
-    @SuppressWarnings("restricted") // the file's mapping outlives the arena
+    @SuppressWarnings("restricted") // the mapping of the file outlives the arena
     void bind(RemoteFile mapped) {
         Arena own = Arena.ofShared();
         MemorySegment whole =
@@ -65,16 +68,16 @@ final class ShmRemoteKey extends RemoteKey {
         memory = keys.writable() ? whole : whole.asReadOnly();
     }
 
-    /** Nothing new may reach the region. */
+    /** Refuses new accesses to the region. */
     void end() {
         ended = true;
         memory = null;
     }
 
     /**
-     * Lets go of the mapping, unless a thread touches it at this moment.
+     * Releases the mapping unless a thread accesses it at this moment.
      *
-     * @return true if it is done, also if there was none
+     * @return true if it is released, also if there was none
      */
     boolean tryLetGo() {
         Arena own = arena;
@@ -90,7 +93,7 @@ final class ShmRemoteKey extends RemoteKey {
         return true;
     }
 
-    /** The file that it was bound to, once. */
+    /** Returns the file that it was bound to, once. */
     @Nullable
     RemoteFile takeFile() {
         RemoteFile mapped = file;
@@ -98,7 +101,7 @@ final class ShmRemoteKey extends RemoteKey {
         return mapped;
     }
 
-    /** The target waits for the word that the region is not used any more. */
+    /** The target waits for the confirmation that the region is no longer used. */
     void oweWord() {
         wordOwed = true;
     }

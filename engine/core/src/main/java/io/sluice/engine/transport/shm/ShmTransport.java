@@ -16,7 +16,7 @@ import io.sluice.engine.transport.TransportLoop;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The transport of one engine. It does not reach all regions: a second path over tcp reaches the others. */
+/** The shm transport of one engine. Regions out of its reach use a second path over tcp. */
 final class ShmTransport implements Transport {
     private static final long LARGEST_MESSAGE = 1L << 30;
     private static final Set<MemoryKind> HOST = Set.of(MemoryKind.HOST);
@@ -72,7 +72,7 @@ final class ShmTransport implements Transport {
 
     @Override
     public @Nullable AllocatedMemory allocate(long bytes, RegionOptions region) {
-        // what no peer reaches needs no file
+        // memory that no peer may reach needs no file
         return region.access().isEmpty() ? null : files.allocate(bytes, region.access());
     }
 

@@ -12,7 +12,7 @@ import io.sluice.jni.Sockets;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/** Determines whether this kernel lets processes share sealed memory. */
+/** The shm transport, available where the kernel lets processes share sealed memory. */
 public final class ShmTransportProvider implements TransportProvider {
     private static final String NAME = "shm";
     private static final int PREFERENCE = 20;
@@ -43,7 +43,7 @@ public final class ShmTransportProvider implements TransportProvider {
         }
         int file = SharedMemory.create("sluice-probe".getBytes(StandardCharsets.US_ASCII), 4096, false, false);
         if (file < 0) {
-            return "the kernel does not provide anonymous shared memory (memfd_create): " + Errno.message(-file)
+            return "the kernel refuses anonymous shared memory (memfd_create): " + Errno.message(-file)
                     + SharedFiles.advice(-file);
         }
         int sealed = SharedMemory.seal(file, true);

@@ -17,19 +17,22 @@ import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Removes the sockets that killed processes have left in the directory where engines meet. */
+/** Removes sockets that killed processes have left in the shared directory. */
 final class StaleSockets {
     private static final Logger LOG = LoggerFactory.getLogger(StaleSockets.class);
-    /** File systems of one host. On others a socket that another host listens at looks like one that nothing listens at. */
+    /** File systems local to one host. Elsewhere a socket that listens on another host looks stale. */
     private static final Set<String> LOCAL =
             Set.of("btrfs", "ext2", "ext3", "ext4", "f2fs", "overlay", "ramfs", "tmpfs", "xfs", "zfs");
 
-    /** Engines meet within seconds. A kernel before 5.14 refuses the type for a moment also at one that is being opened. */
+    /**
+     * Engines meet within seconds. A kernel before 5.14 also refuses the type for a moment while a socket is being
+     * opened.
+     */
     private static final Duration LONGEST_USE = Duration.ofHours(1);
 
     private StaleSockets() {}
 
-    /** Removes the sockets that no process has open any more. Sockets of unknown state stay. */
+    /** Removes sockets that no process has open. Keeps those in doubt. */
     static void removeFrom(String directory) {
         Path folder = Path.of(directory);
         try {
@@ -66,12 +69,12 @@ final class StaleSockets {
     }
 
     /**
-     * Meeting points are sockets of another type than this asks for: one that is open refuses the type and does not notice,
-     * and only one that is not is refused as a whole.
+     * Connects with another socket type than a meeting point has: an open meeting point refuses the type and does not
+     * notice; a stale one refuses the connection.
      */
     private static boolean isStale(Path socket) {
         try (SocketChannel asking = SocketChannel.open(StandardProtocolFamily.UNIX)) {
-            // one of another program may never answer
+            // a socket of another program may never answer
             asking.configureBlocking(false);
             asking.connect(UnixDomainSocketAddress.of(socket));
             return false;

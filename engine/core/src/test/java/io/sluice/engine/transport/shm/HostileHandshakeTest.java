@@ -98,7 +98,7 @@ class HostileHandshakeTest {
             Sockets.close(made.descriptor());
             made.segment().close();
         });
-        assertThat(failure).isInstanceOf(ProtocolException.class).hasMessageContaining("an unknown process");
+        assertThat(failure).isInstanceOf(ProtocolException.class).hasMessageContaining("does not know its secret");
     }
 
     @ParameterizedTest
@@ -234,7 +234,7 @@ class HostileHandshakeTest {
             endpoint.begin(new ShmOffer(own.host(), "", new byte[16], 0, new byte[16]));
             assertThat(endpoint.nextFailure())
                     .isInstanceOf(ProtocolException.class)
-                    .hasMessageContaining("names no meeting point");
+                    .hasMessageContaining("does not name a meeting point");
         }
     }
 

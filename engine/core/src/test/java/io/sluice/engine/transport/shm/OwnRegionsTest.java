@@ -112,7 +112,7 @@ class OwnRegionsTest {
                         regions.ended(handle);
                     }
                 })
-                .withMessageContaining("does not give them back");
+                .withMessageContaining("without confirming the detached ones");
         assertThat(leases).isLessThanOrEqualTo(2 * ATTACHED + OwnRegions.MORE);
         regions.peerStopped();
         assertThat(leases).isZero();
