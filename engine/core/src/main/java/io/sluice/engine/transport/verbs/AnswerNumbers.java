@@ -2,7 +2,7 @@ package io.sluice.engine.transport.verbs;
 
 import java.util.Arrays;
 
-/** A queue of numbers without objects. */
+/** A queue of primitive numbers; allocates only to grow. */
 final class AnswerNumbers {
     private long[] numbers = new long[16];
     private int head;
@@ -16,7 +16,7 @@ final class AnswerNumbers {
         return size;
     }
 
-    /** The one that was added first; there must be one. */
+    /** Returns the oldest number; the queue must not be empty. */
     long first() {
         return numbers[head];
     }
@@ -24,7 +24,7 @@ final class AnswerNumbers {
     void add(long number) {
         if (size == numbers.length) {
             long[] grown = Arrays.copyOf(numbers, size * 2);
-            // the part before the head comes after the part behind it
+            // the part before the head follows the part behind it
             System.arraycopy(numbers, 0, grown, size, head);
             numbers = grown;
         }

@@ -5,8 +5,8 @@ import io.sluice.engine.transport.WorkRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A work request that the peer's engine executes. It is done when the answer is here and the adapter is through with
- * it.
+ * A work request that the peer's engine executes. It is complete once the answer is here and the adapter no longer
+ * needs its memory.
  */
 final class AwaitedAnswer {
     private @Nullable WorkRequest request;
@@ -39,12 +39,12 @@ final class AwaitedAnswer {
         return answered;
     }
 
-    /** The adapter has the request's memory. */
+    /** The adapter reads the request's memory from now on. */
     void entersTheWire() {
         onTheWire = true;
     }
 
-    /** The adapter needs the request's memory no more. */
+    /** The adapter no longer needs the request's memory. */
     void leftTheWire() {
         onTheWire = false;
     }

@@ -9,18 +9,18 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The lanes of a connection: which of them takes a request, and which takes over when another breaks. */
+/** The lanes of a connection: chooses one for each request, and another to take over when one breaks. */
 @SuppressWarnings("ReferenceEquality") // a lane is its own identity
 final class ConnectionLanes implements SiblingLanes {
     private VerbsLane[] lanes = {};
     private int next;
 
-    /** From now on these are the lanes, not connected yet. */
+    /** Sets the lanes, which are not connected yet. */
     void use(List<VerbsLane> made) {
         lanes = made.toArray(VerbsLane[]::new);
     }
 
-    /** Connects the first ones of both sides, each with the peer's of the same index, and closes what is beyond. */
+    /** Connects each lane with the peer's lane of the same index, and closes those without a counterpart. */
     void connect(VerbsOffer peer) {
         int count = Math.min(lanes.length, peer.lanes().size());
         for (int i = count; i < lanes.length; i++) {
@@ -35,13 +35,13 @@ final class ConnectionLanes implements SiblingLanes {
     }
 
     /**
-     * The lane that the peer names.
+     * Returns the lane that the peer names.
      *
-     * @throws ProtocolException if there is none
+     * @throws ProtocolException if it does not exist
      */
     VerbsLane lane(int index) {
         if (index >= lanes.length) {
-            throw new ProtocolException("the peer names lane " + index + " of " + lanes.length);
+            throw new ProtocolException("the peer named lane " + index + " of " + lanes.length);
         }
         return lanes[index];
     }
@@ -49,9 +49,9 @@ final class ConnectionLanes implements SiblingLanes {
     // ---- choice ----
 
     /**
-     * The lane with the fewest bytes under way, in turn among equals, or null if none has room.
+     * The lane with the fewest bytes in flight, round-robin among equals, or null if none has room.
      *
-     * @param onFirstRail whether the peer's first rail must be at its other end
+     * @param onFirstRail whether its remote end must be the peer's first rail
      */
     @Nullable
     VerbsLane leastLoaded(boolean onFirstRail) {
@@ -78,7 +78,7 @@ final class ConnectionLanes implements SiblingLanes {
         return false;
     }
 
-    /** For what has no lane of its own; null while none is open. */
+    /** Returns a lane for messages that belong to none; null while none is open. */
     @Nullable
     LaneMessages anyOpen() {
         for (VerbsLane lane : lanes) {
@@ -152,7 +152,7 @@ final class ConnectionLanes implements SiblingLanes {
         return true;
     }
 
-    /** Tries all that are down; says whether some still are. */
+    /** Tries to revive all lanes that are down; returns whether some still are. */
     boolean revive() {
         boolean someDown = false;
         for (VerbsLane lane : lanes) {
@@ -164,7 +164,7 @@ final class ConnectionLanes implements SiblingLanes {
 
     // ---- messages ----
 
-    /** Adds what waits on open lanes to the batch. */
+    /** Adds the waiting messages of open lanes to the batch. */
     void sendMessages() {
         for (VerbsLane lane : lanes) {
             if (lane.isOpen() && lane.messages().waiting() > 0) {
@@ -173,7 +173,7 @@ final class ConnectionLanes implements SiblingLanes {
         }
     }
 
-    /** Sends a marker on each lane but one that was written on since the last notification; says on how many. */
+    /** Sends a marker on each other lane written on since the last notification; returns how many. */
     int sendMarkers(LaneMessages except, long number) {
         int count = 0;
         for (VerbsLane lane : lanes) {
@@ -186,7 +186,7 @@ final class ConnectionLanes implements SiblingLanes {
         return count;
     }
 
-    /** Asks each lane that was written on for a read. */
+    /** Requests a read on each lane that was written on. */
     void makeVisible(VisibilityRequest request) {
         for (VerbsLane lane : lanes) {
             if (lane.visibility().takeWrittenSinceVisible() && !lane.isDown()) {
@@ -197,7 +197,7 @@ final class ConnectionLanes implements SiblingLanes {
 
     // ---- watchdog, figures and end ----
 
-    /** A lane that has work and makes no progress, or null. */
+    /** Returns a lane that has work but makes no progress, or null. */
     @Nullable
     VerbsLane stuck(long now, long timeoutNanos) {
         for (VerbsLane lane : lanes) {

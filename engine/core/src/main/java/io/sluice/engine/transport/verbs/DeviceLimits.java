@@ -8,15 +8,15 @@ import java.lang.foreign.MemorySegment;
  * The limits of a device.
  *
  * @param sendDepth the most work requests of a queue pair
- * @param gatherElements the most pieces of local memory of a write or a read, at least 1
- * @param completionQueueEntries the most of one completion queue
+ * @param gatherElements the most local gather entries of a write or read, at least 1
+ * @param completionQueueEntries the most entries of a completion queue
  * @param receiveQueueDepth the most receives of a shared receive queue; 0 if it has none
- * @param readDepthAsInitiator reads and atomic operations of a queue pair that it sends
- * @param readDepthAsTarget the same that it answers
- * @param regionBytes the longest region
+ * @param readDepthAsInitiator the most reads and atomic operations that a queue pair has in flight
+ * @param readDepthAsTarget the most that it answers at a time
+ * @param regionBytes the largest region
  * @param atomics whether it executes atomic operations
- * @param onDemandPaging whether the pages of regions need not be locked
- * @param ports how many it has
+ * @param onDemandPaging whether regions can be registered without locking their pages
+ * @param ports the number of ports
  */
 record DeviceLimits(
         int sendDepth,
@@ -31,7 +31,7 @@ record DeviceLimits(
         int ports) {
     private static final int ON_DEMAND = VerbsDevice.ON_DEMAND_WRITE | VerbsDevice.ON_DEMAND_READ;
 
-    /** Asks an open device. */
+    /** Queries an open device. */
     static DeviceLimits query(long device, String name) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment record = arena.allocate(VerbsDevice.DEVICE_BYTES, Long.BYTES);

@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** How near a device is to a place: by the tree of PCIe bridges, or by NUMA node. */
+/** How close a device is to a location: by the PCIe tree, or by NUMA node. */
 final class DeviceLocality {
     private static final String NUMA = "numa:";
     private static final Path NODES = Path.of("/sys/devices/system/node");
@@ -20,9 +20,9 @@ final class DeviceLocality {
     }
 
     /**
-     * Near what the options name, or near the processors that this process may use.
+     * Creates the locality of the place in the options, or of the processors that this process may use.
      *
-     * @throws IllegalArgumentException if there is no such place
+     * @throws IllegalArgumentException if the place does not exist
      */
     static DeviceLocality to(@Nullable String place) {
         if (place == null) {
@@ -32,7 +32,7 @@ final class DeviceLocality {
             try {
                 return new DeviceLocality(null, Integer.parseInt(place.substring(NUMA.length())));
             } catch (NumberFormatException e) {
-                throw new IllegalArgumentException("'" + place + "' has no number of a NUMA node", e);
+                throw new IllegalArgumentException("'" + place + "' does not end with the number of a NUMA node", e);
             }
         }
         Path pci = Sysfs.pci(place);
@@ -43,7 +43,7 @@ final class DeviceLocality {
         return new DeviceLocality(pci, -1);
     }
 
-    /** More is nearer; 0 if nothing is known. */
+    /** The closeness of a device: more is closer, 0 is unknown. */
     int of(String device) {
         Path place = bus;
         if (place != null) {
@@ -53,7 +53,7 @@ final class DeviceLocality {
         return node >= 0 && Sysfs.numaNode(device) == node ? 1 : 0;
     }
 
-    /** How many names two paths begin with in common: the more bridges, the nearer. */
+    /** The number of leading path components in common: more shared bridges mean closer. */
     static int shared(Path one, Path other) {
         int count = 0;
         while (count < Math.min(one.getNameCount(), other.getNameCount())
@@ -63,7 +63,7 @@ final class DeviceLocality {
         return count;
     }
 
-    /** The only NUMA node whose processors this process may use, or −1 if there are several. */
+    /** The single NUMA node of the processors that this process may use, or −1 if there are several. */
     private static int ownNode() {
         String status = Sysfs.read(Path.of("/proc/self/status"));
         if (status == null) {

@@ -5,16 +5,16 @@ import io.sluice.jni.VerbsQueuePair;
 import io.sluice.jni.VerbsReceiveQueue;
 
 /**
- * In how many pieces of local memory a work request may be. Each piece makes every place of a send queue longer, so what a device
- * names may not be had with the depth that is wanted: that is tried once, when the transport is opened.
+ * The gather entries of a work request. Each enlarges every slot of a send queue, so a device may not provide its
+ * advertised limit together with the wanted depth: that is tried once, when the transport opens.
  */
 final class GatherElements {
-    /** More would only make send queues longer. */
+    /** More would only enlarge send queues. */
     static final int MOST = 16;
 
     private GatherElements() {}
 
-    /** The most pieces of a rail's queue pairs, at least 1. */
+    /** Returns the most gather entries of a rail's queue pairs, at least 1. */
     static int of(Rail rail, int wantedSendDepth) {
         int elements = Math.min(MOST, rail.limits().gatherElements());
         if (elements <= 1) {
@@ -23,7 +23,7 @@ final class GatherElements {
         int depth = Math.min(wantedSendDepth, rail.limits().sendDepth());
         long queue = VerbsCompletionQueue.create(rail.device(), 1, 0);
         long receives = VerbsReceiveQueue.create(rail.domain(), 1);
-        // with queues that cannot be had nothing can be tried; the first connection tells what is lacking
+        // without queues nothing can be tried; the first connection reports what is missing
         boolean canTry = queue > 0 && receives > 0;
         while (elements > 1 && !(canTry && isMade(rail, queue, receives, depth, elements))) {
             elements /= 2;

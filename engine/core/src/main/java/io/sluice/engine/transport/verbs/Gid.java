@@ -5,11 +5,11 @@ import java.util.Arrays;
 import java.util.HexFormat;
 
 /**
- * An entry of a port's table of global identifiers.
+ * An entry of a port's GID table.
  *
- * @param index its place in the table
- * @param bytes 16, in network order
- * @param type as {@link VerbsDevice#GID_ROCE_V2}
+ * @param index its index in the table
+ * @param bytes 16 bytes in network order
+ * @param type one of the types such as {@link VerbsDevice#GID_ROCE_V2}
  */
 record Gid(int index, byte[] bytes, int type) {
     static final int BYTES = 16;
@@ -27,7 +27,7 @@ record Gid(int index, byte[] bytes, int type) {
         return bytes[0] == (byte) 0xfe && (bytes[1] & 0xc0) == 0x80;
     }
 
-    /** How good it is for RoCE: v2 can be routed, and an address of the network is likelier routed than a link's own. */
+    /** Its rank for RoCE: v2 can be routed, and a network address is more likely to be routed than a link-local one. */
     int rank() {
         int rank = type == VerbsDevice.GID_ROCE_V2 ? 8 : 0;
         return rank + (isIpv4() ? 2 : isLinkLocal() ? 0 : 1);

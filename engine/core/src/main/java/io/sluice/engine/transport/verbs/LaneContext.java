@@ -7,38 +7,40 @@ import io.sluice.engine.transport.WorkRequest;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/** The services of a connection for the parts of a lane. Its {@code toString} names the connection in logs. */
+/** The services of a connection for the parts of a lane. {@code toString} names the connection in logs. */
 interface LaneContext {
-    /** Counts what the data path does. */
+    /** Returns the counters of the data path. */
     void count(WireCounter counter, long delta);
 
     /** A work request has ended. */
     void completed(WorkRequest request, CompletionStatus status);
 
-    /** Counts a failure of a request that may be posted again; gives how many there were before. */
+    /** Counts a failure of a request that may be posted again; returns how many there were before. */
     int countFailure(WorkRequest request);
 
-    /** Takes back the requests that a lane has not completed. The lane is fenced, so each may be executed again. */
+    /**
+     * Takes back the requests that a lane has not completed. The lane is fenced, so that each may be executed again.
+     */
     void again(List<WorkRequest> requests);
 
     /** A lane has room again. */
     void roomMade();
 
-    /** A lane has gone down or come back. */
+    /** A lane went down or came back. */
     void laneChanged();
 
     /** Sends a message to the peer's endpoint over the control channel. */
     void send(byte[] message);
 
-    /** The part that executes the peer's requests. */
+    /** Returns the part that executes the peer's requests. */
     LaneTarget target();
 
-    /** A part of a notification has arrived: a fragment or a marker. */
+    /** A fragment or marker of a notification has arrived. */
     void notificationReceived(int type, MemorySegment buffer, long at, int length);
 
-    /** The connection ends. */
+    /** Ends the connection because of an error on this side. */
     void failed(String reason);
 
-    /** The connection ends. */
+    /** Ends the connection with an error. */
     void failed(SluiceException error);
 }

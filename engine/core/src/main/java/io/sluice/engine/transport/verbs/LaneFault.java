@@ -5,10 +5,10 @@ import io.sluice.engine.transport.WorkRequest;
 import io.sluice.jni.VerbsCompletionQueue;
 import org.jspecify.annotations.Nullable;
 
-/** Why a lane breaks: one of its requests is to blame, or the path to the peer, or neither. */
+/** Attributes a broken lane to one of its requests, to the path to the peer, or to neither. */
 @SuppressWarnings("ReferenceEquality") // requests are their own identities
 final class LaneFault {
-    /** A path that breaks so often under one request carries it never. */
+    /** The breaks under one request after which the connection fails. */
     static final int MAX_BREAKS = 8;
 
     private final LaneContext context;
@@ -25,7 +25,7 @@ final class LaneFault {
         this.rail = rail;
     }
 
-    /** Finds out whether the request at the first place is to blame, or the path. */
+    /** Decides whether the request at the first slot or the path is to blame. */
     void blame(SendRing places, int workStatus) {
         Object first = places.peek(0);
         boolean bytesOfSignal = first == LaneSendQueue.PART;
@@ -51,13 +51,13 @@ final class LaneFault {
         ofPath |= WorkErrors.isPathFailure(workStatus);
     }
 
-    /** The send queue's entry of the request that caused the fault, or null. */
+    /** The send queue's entry for the request that caused the fault, or null. */
     @Nullable
     Object failedRequest() {
         return failedRequest;
     }
 
-    /** As {@link #failedRequest()}, and clears it. */
+    /** Returns {@link #failedRequest()} and clears it. */
     @Nullable
     Object takeCulprit() {
         Object taken = failedRequest;
@@ -65,23 +65,26 @@ final class LaneFault {
         return taken;
     }
 
-    /** How the request that is to blame ends. */
+    /** The status with which the blamed request ends. */
     CompletionStatus status() {
         return status;
     }
 
-    /** The request that was to blame has ended. */
+    /** The blamed request has ended. */
     void ended() {
         status = CompletionStatus.ACCESS_DENIED;
     }
 
-    /** The memory to which the peer's adapter refused access, if the peer is to say why; or null. */
+    /**
+     * Returns the handle of the region to which the peer's adapter refused access, if the peer is to explain why; or
+     * null.
+     */
     @Nullable
     VerbsRemoteKey keyInQuestion() {
         return failedRequest != null && status == CompletionStatus.ACCESS_DENIED ? key : null;
     }
 
-    /** The peer says that it has no such region any more. */
+    /** The peer reports that the region is closed. */
     void regionUnknown() {
         status = CompletionStatus.UNKNOWN_REGION;
         VerbsRemoteKey ended = key;
@@ -90,7 +93,7 @@ final class LaneFault {
         }
     }
 
-    /** The path does not work. */
+    /** The path failed. */
     void blamePath() {
         ofPath = true;
     }

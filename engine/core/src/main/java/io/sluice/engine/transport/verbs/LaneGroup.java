@@ -16,32 +16,33 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The lanes of one loop on one rail that share a completion queue and a receive queue. The completion queue is as deep as all
- * their send queues and receives together, as unsignalled work is flushed too; the receive queue holds a receive for each credit
- * of each lane, so that a peer within its credits never meets one that is not ready. A further lane needs a further group.
+ * The lanes of one loop on one rail that share a completion queue and a receive queue. The completion queue is as deep
+ * as all their send queues and receives together, because unsignalled work is flushed too. The receive queue holds a
+ * receive for each credit of each lane, so that a peer within its credits always finds one posted. When the group is
+ * full, another lane needs another group.
  *
- * <p>Memory, locked: a receive buffer for each credit, and for each lane as many send buffers, and a word for each place in its
- * send queue. Confined to the loop, but for {@link #loop()}.
+ * <p>Locked memory: a receive buffer for each credit, and for each lane as many send buffers and a word for each slot
+ * of its send queue. Confined to the loop, except for {@link #loop()}.
  */
 final class LaneGroup implements EventLoop.Source, RailWatcher {
-    /** Messages that a peer may have sent on a lane and this side not yet received. A power of two. */
+    /** The most messages that a peer may have in flight on a lane. A power of two. */
     static final int CREDITS = 32;
 
-    /** A lane as its group sees it. An exception of a method ends that lane's connection, and no other. */
+    /** A lane as its group sees it. An exception from a method ends the connection of that lane only. */
     interface Member {
-        /** The work at a place of the send queue, and all before it, is done, or it has failed. */
+        /** The work up to and including a slot of the send queue has completed, or the work in that slot has failed. */
         void completed(int place, int status, int vendorError);
 
-        /** A message of the peer's lies in a buffer. */
+        /** A message of the peer has arrived in a buffer. */
         void messageReceived(MemorySegment buffer, long at, int length);
 
-        /** A write of the peer's has arrived, whose immediate names a signal. */
+        /** A write of the peer has arrived whose immediate names a signal. */
         void immediateReceived(int number);
 
-        /** Something has happened to the rail, or to the lane's queue pair. */
+        /** The rail, or the lane's queue pair, reports an event. */
         void railEvent(RailEvent event);
 
-        /** One of the others has thrown. */
+        /** Another method has thrown. */
         void unexpected(Throwable error);
     }
 
@@ -49,7 +50,7 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
     private static final int LANES = 16;
     private static final int BATCH = 64;
     private static final int MAX_BATCHES = 8;
-    /** Nothing goes inline: what is posted lies in registered memory until its completion anyway. */
+    /** Inline sends do not pay off: what is posted lies in registered memory until its completion anyway. */
     static final int INLINE_BYTES = 0;
 
     private static final long RECEIVE = 1L << 62;
@@ -84,7 +85,7 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
     private EventLoop.@Nullable Watch asyncWatch;
     private boolean armed;
     private boolean polling;
-    // it may have lost receives, or a queue of it has failed
+    // it may have lost receives, or one of its queues has failed
     private boolean worn;
     private boolean broken;
     private boolean closed;
@@ -156,7 +157,7 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
         return sendDepth;
     }
 
-    /** The memory of messages and words, whose places the lanes ask for. */
+    /** The memory of messages and words, from which lanes take their parts. */
     MemorySegment memory() {
         return memory;
     }
@@ -170,12 +171,12 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
         return ((long) capacity + slot) * CREDITS * VerbsMessage.BYTES;
     }
 
-    /** The address of a lane's words, one for each place in its send queue. */
+    /** The address of a lane's words, one for each slot of its send queue. */
     long wordsAt(int slot) {
         return 2L * capacity * CREDITS * VerbsMessage.BYTES + (long) slot * places(sendDepth) * Long.BYTES;
     }
 
-    /** A send queue's length as a power of two, so that a place is found by a mask. */
+    /** The length of a send queue as a power of two, so that a mask finds a slot. */
     static int places(int depth) {
         return Integer.highestOneBit(depth * 2 - 1);
     }
@@ -184,14 +185,14 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
         return used < capacity && !worn && !broken && !rail.isRemoved();
     }
 
-    /** Whether it is of no more use once its lanes have left. */
+    /** Whether the group is useless once its lanes have left. */
     boolean isSpent() {
         return worn || broken || rail.isRemoved();
     }
 
     /**
-     * Handles all completions so far, before a queue pair is destroyed: messages that it has received but that were not
-     * polled may be lost with it, and their receive requests too.
+     * Handles all pending completions before a queue pair is destroyed: unpolled messages may be lost with it, and
+     * their receives too.
      */
     void drainBeforeDestroying() {
         if (polling) {
@@ -205,7 +206,7 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
         return used == 0;
     }
 
-    /** A lane takes a slot. */
+    /** Assigns a slot to a lane. */
     int enter(Member lane) {
         for (int slot = 0; slot < capacity; slot++) {
             if (lanes[slot] == null) {
@@ -214,7 +215,7 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
                 return slot;
             }
         }
-        throw new IllegalStateException("the group is full");
+        throw new IllegalStateException("the lane group has no free slot");
     }
 
     void leave(int slot) {
@@ -222,7 +223,7 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
         used--;
     }
 
-    /** Makes a queue pair for the lane of a slot, ready for its peer's address. */
+    /** Creates a queue pair for the lane in a slot, ready for its peer's address. */
     long createQueuePair(int slot, int port, int partitionKey) {
         String name = rail.name();
         long made = Native.checked(
@@ -247,7 +248,7 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
         return made;
     }
 
-    /** The part of a work request's id that tells its lane and queue pair. */
+    /** The part of a work request's id that identifies its lane and queue pair. */
     long idBase(int slot) {
         return (long) slot << SLOT_SHIFT | (long) generations[slot] << GENERATION_SHIFT;
     }
@@ -290,8 +291,7 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
     }
 
     /**
-     * Handles one completion; a failure here is the group's own, while an error in a connection's code ends that
-     * connection alone.
+     * Handles one completion. An exception here fails the group, one in a connection's code ends that connection only.
      */
     private void safelyCompleted(long at) {
         try {
@@ -302,9 +302,9 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
         }
     }
 
-    /** Everything that has completed until now. */
+    /** Handles everything that has completed so far. */
     void drain() {
-        // completions may arrive without end while this polls, as receives are posted again
+        // polling may never find the queue empty, because receives are posted again meanwhile
         int rounds = capacity * (sendDepth + CREDITS) / BATCH + 1;
         while (!closed && !broken && rounds-- > 0 && poll() > 0) {
             continue;
@@ -321,7 +321,7 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
         int slot = (int) (id >>> SLOT_SHIFT);
         int generation = (int) (id >>> GENERATION_SHIFT) & 0xffff;
         Member lane = slot < capacity ? lanes[slot] : null;
-        // a late one of a queue pair that is gone means nothing any more
+        // a late completion of a destroyed queue pair has no meaning
         if (lane != null && generations[slot] == generation) {
             try {
                 lane.completed(
@@ -406,14 +406,14 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
             armed = true;
             VerbsCompletionQueue.requestNotification(queue);
         }
-        // what completed before the request raises no event
+        // completions before the request raise no event
         return poll() == 0;
     }
 
     private void takeEvents() {
         armed = false;
         if (VerbsCompletionQueue.takeEvents(channel, queue) < 0) {
-            // ready forever, and nothing to take: the device is gone
+            // always readable, but without events: the device is gone
             cancel(channelWatch);
             channelWatch = null;
             failed("the completion channel has failed");
@@ -466,7 +466,7 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
         }
     }
 
-    /** Forwards an event to the loops of a rail, from the one that watches the rail. */
+    /** Forwards an event from the loop that watches the rail to all loops of the rail. */
     private void tellWatchers(RailEvent event, int number) {
         for (RailWatcher watcher : rail.watchers()) {
             watcher.loop().execute(() -> watcher.railEvent(event, number));
@@ -496,7 +496,7 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
         }
     }
 
-    /** An error in one connection's code keeps the event from no other. */
+    /** An error in one connection's code must not keep the event from the others. */
     private static void tell(Member lane, RailEvent event) {
         try {
             lane.railEvent(event);
@@ -505,7 +505,7 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
         }
     }
 
-    /** No lane is left, and the loop goes on. */
+    /** Called when no lane is left and the loop continues. */
     void retire() {
         boolean heard = asyncWatch != null;
         close();
@@ -514,7 +514,7 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
         }
     }
 
-    /** No lane is left. */
+    /** Called when no lane is left. */
     void close() {
         if (closed) {
             return;
@@ -541,7 +541,7 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
         arena.close();
     }
 
-    /** Hands the watch over, as one loop must keep reading the device's events. */
+    /** Hands the watch over, because one loop must keep reading the device's events. */
     private void passWatchOn() {
         for (RailWatcher other : rail.watchers()) {
             other.loop().execute(other::watchDevice);

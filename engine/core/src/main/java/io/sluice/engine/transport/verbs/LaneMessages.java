@@ -10,12 +10,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages of a lane, in both directions: those that wait for credits and room, what the peer's say, and the answers to its
- * requests. A lane that is down has its messages carried by another. Confined to the loop.
+ * The messages of a lane in both directions: those that wait for credits and room, what the peer's messages report, and
+ * the answers to its requests. Another lane carries the messages of a lane that is down. Confined to the loop.
  */
 @SuppressWarnings("ReferenceEquality") // requests and messages are their own identities
 final class LaneMessages implements LaneTarget.Asker {
-    // an honest peer has a few times its credits of them
+    // an honest peer has a few times its credits in flight
     private static final int MOST_WAITING_ANSWERS = 8_192;
 
     private final LaneState state;
@@ -47,19 +47,19 @@ final class LaneMessages implements LaneTarget.Asker {
         this.window = new MessageWindow(shared::free);
     }
 
-    /** How many messages both sides have agreed that each may send before the other says that it has received them. */
+    /** The most messages in flight in one direction, as both sides agreed. */
     void credits(int agreed) {
         window.credits(agreed);
     }
 
     // ---- out ----
 
-    /** An empty message of this lane. */
+    /** Returns an empty message of this lane. */
     VerbsMessage message(int type) {
         return shared.message(type, state);
     }
 
-    /** Puts a message behind those that wait. */
+    /** Queues a message behind those that wait. */
     void enqueue(VerbsMessage message) {
         watchdog.workBegins();
         if (message.type() == VerbsMessage.ANSWER) {
@@ -73,7 +73,7 @@ final class LaneMessages implements LaneTarget.Asker {
         state.scheduleFlush();
     }
 
-    /** Carries a message of another lane, or one that it carries for yet another. */
+    /** Queues a message of another lane, or one that the other lane carries for a third. */
     private void carry(VerbsMessage message) {
         if (!message.isEntrusted()) {
             message.entrust();
@@ -88,7 +88,7 @@ final class LaneMessages implements LaneTarget.Asker {
         return window.waiting();
     }
 
-    /** Adds what credits and room allow to the batch; one place is kept for reports. */
+    /** Adds as many messages to the batch as credits and room allow; keeps one slot for reports. */
     void send() {
         VerbsMessage message;
         while (queue.free() > 1 && (message = window.pollSendable()) != null) {
@@ -116,7 +116,7 @@ final class LaneMessages implements LaneTarget.Asker {
         } else {
             long tell = ofOrigin.toTell();
             if (message.type() == VerbsMessage.ANSWER) {
-                // the answer carries the running number of its own request
+                // the answer carries the sequence number of its own request
                 ofOrigin.answerLeaves();
                 tell = message.value(0);
             }
@@ -129,14 +129,14 @@ final class LaneMessages implements LaneTarget.Asker {
 
     // ---- in ----
 
-    /** A message of the peer's has arrived. */
+    /** A message of the peer has arrived. */
     void received(MemorySegment buffer, long at, int length) {
         context.count(WireCounter.RECEIVED, length);
         try {
             window.received();
             if (length < VerbsMessage.HEADER_BYTES
                     || length != VerbsMessage.HEADER_BYTES + VerbsMessage.bodyLength(buffer, at)) {
-                throw new ProtocolException("a message on a lane has " + length + " bytes");
+                throw new ProtocolException("the peer sent a message of " + length + " bytes on a lane");
             }
             read(buffer, at, length - VerbsMessage.HEADER_BYTES);
         } catch (ProtocolException e) {
@@ -152,7 +152,8 @@ final class LaneMessages implements LaneTarget.Asker {
         int type = VerbsMessage.type(buffer, at);
         int words = VerbsMessage.words(type);
         if (words < 0 || bodyLength < words * Long.BYTES) {
-            throw new ProtocolException("a message of type " + type + " with " + bodyLength + " bytes on a lane");
+            throw new ProtocolException(
+                    "the peer sent a message of type " + type + " with " + bodyLength + " bytes on a lane");
         }
         if (window.receivedByPeer(VerbsMessage.received(buffer, at))) {
             watchdog.progress();
@@ -171,7 +172,7 @@ final class LaneMessages implements LaneTarget.Asker {
                         VerbsMessage.word(buffer, at, 3),
                         VerbsMessage.word(buffer, at, 4),
                         VerbsMessage.word(buffer, at, 5))) {
-                    throw new ProtocolException("a signal is defined that has no place");
+                    throw new ProtocolException("the peer defined a signal beyond the table's end");
                 }
             }
             case VerbsMessage.NOTIFICATION, VerbsMessage.MARKER ->
@@ -180,7 +181,7 @@ final class LaneMessages implements LaneTarget.Asker {
         }
     }
 
-    /** A message, on any lane, says which requests of this one are answered. */
+    /** A message on any lane reports which requests of this one are answered. */
     private void answered(int type, MemorySegment buffer, long at) {
         OutstandingRequests awaited = requests.awaited();
         if (type == VerbsMessage.ANSWER) {
@@ -195,12 +196,12 @@ final class LaneMessages implements LaneTarget.Asker {
         }
     }
 
-    /** A write of the peer's has arrived, whose immediate names a signal. */
+    /** A write of the peer has arrived whose immediate names a signal. */
     void immediateReceived(int number) {
         try {
             window.received();
             if (!knownSignals.isKnown(number)) {
-                throw new ProtocolException("an immediate names a signal that was not defined");
+                throw new ProtocolException("the peer sent an immediate that names an undefined signal");
             }
             context.target().signal(this, knownSignals, number);
         } catch (ProtocolException e) {
@@ -218,14 +219,14 @@ final class LaneMessages implements LaneTarget.Asker {
     }
 
     /**
-     * {@inheritDoc} The peer says to have received a few messages now and then, so that it gets credits for more requests than
-     * it takes answers.
+     * {@inheritDoc} Every few messages the peer reports what it has received, so that it gets credits for more requests
+     * only as it receives answers.
      */
     @Override
     public void handled(CompletionStatus status, long value) {
         PendingReplies owed = state.owed();
         if (owed.waiting() >= MOST_WAITING_ANSWERS) {
-            throw new ProtocolException("the peer sends requests on a lane without reading the answers: "
+            throw new ProtocolException("the peer sends requests on a lane without receiving the answers: "
                     + owed.waiting() + " wait, and no more may");
         }
         long number = owed.handled();
@@ -243,13 +244,13 @@ final class LaneMessages implements LaneTarget.Asker {
             lane = lane.deputy;
         }
         if (lane != this) {
-            // it stays the same: what it carries must not be overtaken
+            // keep the same carrier: what it already carries must not be overtaken
             deputy = lane;
         }
         return lane;
     }
 
-    /** The lane is down: another one sends its reports to the peer. */
+    /** The lane is down: another lane sends its reports to the peer. */
     void reportThroughDeputy() {
         LaneMessages through = standIn();
         if (through != this && state.owed().isTellingDue()) {
@@ -259,27 +260,27 @@ final class LaneMessages implements LaneTarget.Asker {
 
     // ---- when the lane breaks ----
 
-    /** How many messages of the peer have arrived since the lane's beginning; the caller reports it to the peer. */
+    /** Returns how many messages of the peer have arrived since the lane began; the caller reports it to the peer. */
     long tellReceived() {
         window.receiptTold();
         return window.totalReceived();
     }
 
     /**
-     * Checks what the peer says to have received since the lane's beginning.
+     * Checks how many messages the peer reports to have received since the lane began.
      *
-     * @throws ProtocolException if it cannot be
+     * @throws ProtocolException if that many were not sent
      */
     void checkReceivedByPeer(long total) {
         window.checkReceivedByPeer(total);
     }
 
-    /** Takes back the messages that the peer has not received, in order; it has the others. */
+    /** Takes back, in order, the messages that the peer has not received, and completes the others. */
     List<VerbsMessage> takeUnreceived(long receivedTotal) {
         List<VerbsMessage> lost = window.settle(receivedTotal, arrived -> {
             AwaitedAnswer request = arrived.awaited();
             if (request != null) {
-                // a write with an immediate that has arrived is done, even if its acknowledgement was lost
+                // a write with an immediate that has arrived is complete, even if its acknowledgement was lost
                 request.leftTheWire();
             }
         });
@@ -290,7 +291,7 @@ final class LaneMessages implements LaneTarget.Asker {
         return lost;
     }
 
-    /** Queues messages that the peer has not received before all others, without the one that broke the lane. */
+    /** Queues messages that the peer has not received before all others, except for the one that broke the lane. */
     void putBack(List<VerbsMessage> unsent, @Nullable Object failedRequest) {
         for (int i = unsent.size() - 1; i >= 0; i--) {
             VerbsMessage message = unsent.get(i);
@@ -304,11 +305,11 @@ final class LaneMessages implements LaneTarget.Asker {
     }
 
     /**
-     * The lane goes down: another carries its messages, and its requests are posted once more.
+     * The lane goes down: another lane carries its messages, and its requests are posted again.
      *
-     * @param unsent what the peer has not received
-     * @param failedRequest what broke the lane, or null
-     * @param again takes the requests
+     * @param unsent the messages that the peer has not received
+     * @param failedRequest the request that broke the lane, or null
+     * @param again receives the requests
      */
     void moveAway(List<VerbsMessage> unsent, @Nullable Object failedRequest, List<WorkRequest> again) {
         unsent.addAll(window.takeWaiting());
@@ -324,7 +325,7 @@ final class LaneMessages implements LaneTarget.Asker {
             } else if (other == null
                     || message.type() == VerbsMessage.CREDIT
                     || message.type() == VerbsMessage.DEFINE_SIGNAL) {
-                // it may have been the report of answered requests of a lane that is down as well
+                // it may have reported the answered requests of another lane that is down
                 message.origin().scheduleFlush();
                 shared.free(message);
             } else {
@@ -333,7 +334,7 @@ final class LaneMessages implements LaneTarget.Asker {
         }
     }
 
-    /** Which answers of this lane wait, and where, is to be found out. */
+    /** Forgets which answers wait here, before {@link #countAnswers} finds them again. */
     void forgetAnswers() {
         state.owed().forgetWaiting();
     }
@@ -347,7 +348,7 @@ final class LaneMessages implements LaneTarget.Asker {
         });
     }
 
-    /** The lane is closed: no message is sent any more, and the requests among them were not. */
+    /** The lane is closed: no message is sent any more, and the requests among them were not executed. */
     void close() {
         for (VerbsMessage message : window.takeWaiting()) {
             AwaitedAnswer request = message.awaited();

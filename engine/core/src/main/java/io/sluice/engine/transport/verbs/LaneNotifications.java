@@ -9,8 +9,9 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The notifications of a connection. One goes as fragments on one lane, and as a marker on each other lane that was written on
- * since the last: a receiver that has all of them has all earlier writes. Both directions; confined to the loop.
+ * The notifications of a connection. A notification goes as fragments on one lane, and as a marker on each other lane
+ * written on since the last notification: a receiver that has all of them has all earlier writes. Both directions;
+ * confined to the loop.
  */
 final class LaneNotifications implements NotificationSender {
     private static final int MAX_WAITING = 64;
@@ -24,7 +25,7 @@ final class LaneNotifications implements NotificationSender {
     private long delivered;
     private final Map<Long, Arriving> arriving = new HashMap<>();
 
-    /** One that is not complete yet, or not in its turn. */
+    /** An incomplete notification, or one that arrived before an earlier one. */
     private static final class Arriving {
         private byte[] payload = {};
         private int missing = -1;
@@ -52,7 +53,7 @@ final class LaneNotifications implements NotificationSender {
         return true;
     }
 
-    /** Whether one waits for room. */
+    /** Whether a notification waits for room. */
     boolean takeRefused() {
         boolean waits = refused;
         refused = false;
@@ -63,7 +64,7 @@ final class LaneNotifications implements NotificationSender {
     public void send(byte[] payload) {
         LaneMessages body = lanes.anyOpen();
         if (body == null) {
-            throw new IllegalStateException("no lane is open");
+            throw new IllegalStateException("the connection has no open lane");
         }
         long number = sent++;
         int markers = lanes.sendMarkers(body, number);
@@ -82,7 +83,7 @@ final class LaneNotifications implements NotificationSender {
     void received(int type, MemorySegment buffer, long at, int length) {
         long number = VerbsMessage.word(buffer, at, 0);
         if (number < delivered || number - delivered > maxArriving) {
-            throw new ProtocolException("a notification arrived out of order");
+            throw new ProtocolException("the peer sent a notification out of order");
         }
         Arriving one = arriving.computeIfAbsent(number, key -> new Arriving());
         if (type == VerbsMessage.MARKER) {
@@ -104,14 +105,14 @@ final class LaneNotifications implements NotificationSender {
         long markers = VerbsMessage.word(buffer, at, 2);
         if (one.missing < 0) {
             if (total < 0 || total > maxBytes || markers < 0 || markers > 255) {
-                throw new ProtocolException("a notification of " + total + " bytes");
+                throw new ProtocolException("the peer sent a notification of " + total + " bytes");
             }
             one.payload = new byte[total];
             one.missing = total;
             one.markers += (int) markers;
         }
         if (offset < 0 || offset > one.payload.length - length || length > one.missing) {
-            throw new ProtocolException("a fragment leaves its notification");
+            throw new ProtocolException("the peer sent a fragment beyond the end of its notification");
         }
         MemorySegment.copy(
                 buffer,

@@ -6,7 +6,7 @@ import io.sluice.jni.VerbsQueuePair;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
-/** The queue pair of a lane's present incarnation, and how it reaches the peer's. */
+/** The queue pair of a lane's current incarnation, and its path to the peer's. */
 final class LaneQueuePair {
     private static final int SEQUENCE_MASK = 0xff_ffff;
 
@@ -31,7 +31,7 @@ final class LaneQueuePair {
         return group.rail();
     }
 
-    /** The queue of its posted requests. */
+    /** The send queue of the queue pair. */
     LaneSendQueue queue() {
         return queue;
     }
@@ -42,10 +42,10 @@ final class LaneQueuePair {
         sequence = ThreadLocalRandom.current().nextInt() & SEQUENCE_MASK;
     }
 
-    /** Destroys it if there is one: from here on it touches no memory. */
+    /** Destroys the queue pair, if any: it accesses no memory after that. */
     void destroy() {
         if (handle != 0) {
-            // what the batch holds may be for this queue pair, whose address is about to become invalid
+            // the batch may hold requests for this queue pair, whose handle is about to become invalid
             batch.post();
             VerbsQueuePair.toError(handle);
             group.drainBeforeDestroying();
@@ -62,7 +62,7 @@ final class LaneQueuePair {
         return VerbsQueuePair.number(handle);
     }
 
-    /** The packet sequence number at which it starts. */
+    /** The first packet sequence number. */
     int sequence() {
         return sequence;
     }
@@ -74,7 +74,7 @@ final class LaneQueuePair {
         connect(peer.number(), peer.sequence());
     }
 
-    /** Connects it with another queue pair behind the same port of the peer's. */
+    /** Connects it with another queue pair behind the same port of the peer. */
     void connect(int number, int peerSequence) {
         OfferedRail port = peerPort;
         if (port == null) {
@@ -92,7 +92,7 @@ final class LaneQueuePair {
         return VerbsQueuePair.state(handle) == VerbsQueuePair.STATE_ERROR;
     }
 
-    /** Handles everything that has completed until now, on it and on the others of its group. */
+    /** Handles all pending completions of the group. */
     void drain() {
         group.drain();
     }

@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What happens to a lane when its queue pair breaks: both sides destroy theirs, report to each other over the control
- * channel what has arrived, and connect new ones; or the lane goes down, and others take over. Confined to the loop.
+ * Recovers a lane whose queue pair broke: both sides destroy theirs, report over the control channel what has arrived,
+ * and connect new ones; or the lane goes down and others take over. Confined to the loop.
  */
 final class LaneRecovery {
     private static final Logger LOG = LoggerFactory.getLogger(LaneRecovery.class);
@@ -82,7 +82,7 @@ final class LaneRecovery {
 
     // ---- the end of an incarnation ----
 
-    /** Something has happened to the rail, or to the queue pair. */
+    /** The rail or the queue pair reports an event. */
     void railEvent(RailEvent event) {
         switch (event) {
             case QUEUE_PAIR_FAILED -> breakDown("the adapter reports an error of the queue pair");
@@ -108,7 +108,7 @@ final class LaneRecovery {
         return siblings.hasOpenElsewhere(state.index());
     }
 
-    /** The queue pair is of no more use. Where it has broken already, that is no news. */
+    /** The queue pair is unusable. Ignored if it has already broken. */
     void breakDown(String reason) {
         Phase phase = state.phase();
         if (phase == Phase.NEW) {
@@ -127,16 +127,16 @@ final class LaneRecovery {
         brokenSince = loop.now();
         flushedTo = places.first();
         queuePair.toError();
-        // not at once: this may be said in the middle of completions
+        // later, because this may be called while completions are handled
         loop.execute(this::fenceWhenFlushed);
     }
 
-    /** The work at a place of the send queue has come back as flushed. */
+    /** The work in a slot of the send queue was flushed. */
     void flushed(long place) {
         flushedTo = Math.max(flushedTo, place + 1);
     }
 
-    /** Waits until the adapter has flushed its requests, though not long for one that does not respond. */
+    /** Waits until the adapter has flushed its requests, but only briefly in case it does not respond. */
     private void fenceWhenFlushed() {
         if (state.phase() != Phase.BREAKING) {
             return;
@@ -153,7 +153,7 @@ final class LaneRecovery {
         fence();
     }
 
-    /** Fences this incarnation: nothing of it happens on this side from now on. Notifies the peer. */
+    /** Fences this incarnation: nothing of it takes effect on this side any more. Notifies the peer. */
     private void fence() {
         if (state.phase() != Phase.BREAKING) {
             return;
@@ -202,7 +202,7 @@ final class LaneRecovery {
             case OPEN, PROBING, CONNECTED, WAITING -> breakDown("the peer fences it");
             case FENCED -> resumeWhenReady();
             case DOWN -> {
-                // it wants to come back
+                // the peer wants to revive the lane
                 watchdog.progress();
                 state.enter(Phase.FENCED);
                 prepareNext(queuePair.rail().isUsable() && !state.hasEntrusted());
@@ -212,7 +212,7 @@ final class LaneRecovery {
         }
     }
 
-    /** The peer says what became of the region that its adapter refused. */
+    /** The peer reports whether the region to which its adapter refused access is still attached. */
     void peerRefused(boolean attached) {
         if (!verdictAwaited) {
             throw new ProtocolException("the peer was not asked about a region");
@@ -226,7 +226,7 @@ final class LaneRecovery {
 
     // ---- the next incarnation ----
 
-    /** The peer has fenced as well, and has said what it knows. */
+    /** The peer has fenced as well and has reported what it received. */
     private void resumeWhenReady() {
         Fence peer = peerFence;
         if (peer != null && state.phase() == Phase.FENCED && !verdictAwaited) {
@@ -234,12 +234,14 @@ final class LaneRecovery {
         }
     }
 
-    /** Both sides have fenced: nothing of the old incarnation happens any more, and each knows what has arrived. */
+    /**
+     * Both sides have fenced: nothing of the old incarnation takes effect any more, and each knows what has arrived.
+     */
     private void resume(Fence peer) {
         peerFence = null;
         incarnation++;
         List<WorkRequest> again = new ArrayList<>();
-        // in this order: an answer that is done is used again, and must not stand in the send queue any more
+        // in this order: a completed answer is reused, so the send queue must no longer refer to it
         work.takeUnfinished(again);
         List<VerbsMessage> unsent = messages.takeUnreceived(peer.received());
         boolean down = offeredNumber == 0 || peer.number() == 0;
@@ -324,7 +326,7 @@ final class LaneRecovery {
 
     // ---- out of use ----
 
-    /** Another lane takes over what this one has not brought to its end. */
+    /** Another lane takes over the unfinished requests. */
     private void moveAway(List<VerbsMessage> unsent, @Nullable Object failedRequest, List<WorkRequest> again) {
         messages.moveAway(unsent, failedRequest, again);
         work.handOver(failedRequest);
@@ -342,9 +344,9 @@ final class LaneRecovery {
         messages.reportThroughDeputy();
     }
 
-    /** Tries to take a lane that is down into use again. */
+    /** Tries to revive a lane that is down. */
     void revive() {
-        // answers that others still carry for it must not be overtaken by its own
+        // its own answers must not overtake those that others still carry for it
         if (state.phase() == Phase.DOWN
                 && !state.hasEntrusted()
                 && queuePair.rail().isUsable()

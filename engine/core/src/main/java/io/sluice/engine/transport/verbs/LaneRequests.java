@@ -5,7 +5,7 @@ import io.sluice.engine.transport.WorkRequest;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The work requests that a lane has under way: how much they are, and those that the peer's engine answers. */
+/** The work requests that a lane has in flight: their bytes, and those that the peer's engine answers. */
 final class LaneRequests {
     private final LaneContext context;
     private final LoopLanes shared;
@@ -17,7 +17,7 @@ final class LaneRequests {
         this.shared = shared;
     }
 
-    /** Bytes under way, with a share for each request's own cost. */
+    /** Bytes in flight plus a fixed cost for each request. */
     long load() {
         return load;
     }
@@ -36,7 +36,7 @@ final class LaneRequests {
         context.completed(request, status);
     }
 
-    /** Requests complete in the order in which the peer answers them. */
+    /** Requests complete in the order of the peer's answers. */
     void completeAnswered() {
         AwaitedAnswer done;
         while ((done = awaited.pollDone()) != null) {
@@ -47,20 +47,20 @@ final class LaneRequests {
         }
     }
 
-    /** A request of this lane is to be posted once more, on any lane. */
+    /** Gives a request back, to be posted again on any lane. */
     void giveUp(WorkRequest request, List<WorkRequest> again) {
         load -= request.length() + VerbsMessage.BYTES;
         again.add(request);
     }
 
-    /** A request that the peer's engine has not got is to be posted once more, on any lane. */
+    /** Gives a request back that the peer's engine has not received, to be posted again on any lane. */
     void giveUp(AwaitedAnswer request, List<WorkRequest> again) {
         awaited.remove(request);
         giveUp(request.request(), again);
         shared.free(request);
     }
 
-    /** Ends the one that broke the lane, if any: a work request, or one that the peer's engine was to answer. */
+    /** Ends the request that broke the lane, if any: a work request, or one for the peer's engine. */
     void end(@Nullable Object failedRequest, CompletionStatus status) {
         if (failedRequest instanceof AwaitedAnswer answer) {
             awaited.remove(answer);

@@ -4,7 +4,7 @@ import io.sluice.engine.transport.Deadline;
 import io.sluice.engine.transport.EventLoop;
 import java.util.function.BooleanSupplier;
 
-/** When lanes that are down are tried again: soon at first, then ever less often. */
+/** Schedules attempts to revive lanes that are down: soon at first, then with growing pauses. */
 final class LaneRevival extends Deadline {
     private static final long FIRST_NANOS = 2_000_000_000L;
     private static final long LAST_NANOS = 60_000_000_000L;
@@ -14,21 +14,21 @@ final class LaneRevival extends Deadline {
     private long nanos = FIRST_NANOS;
 
     /**
-     * None is down yet.
+     * Creates the schedule; no lane is down yet.
      *
-     * @param revive tries all that are down; says whether some still are
+     * @param revive tries all lanes that are down; returns whether some still are
      */
     LaneRevival(EventLoop loop, BooleanSupplier revive) {
         this.loop = loop;
         this.revive = revive;
     }
 
-    /** Some are down. */
+    /** A lane went down. */
     void tryLater() {
         loop.arm(this, loop.now() + nanos);
     }
 
-    /** All work: the next that goes down is tried soon. */
+    /** All lanes work: the next one that goes down is tried soon. */
     void reset() {
         nanos = FIRST_NANOS;
     }

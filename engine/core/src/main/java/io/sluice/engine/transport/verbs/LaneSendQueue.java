@@ -11,22 +11,22 @@ import java.nio.ByteOrder;
 import java.util.function.IntConsumer;
 
 /**
- * A lane's send queue: writes work requests as records into the loop's batch, and keeps what stands at each place until it is
- * done. Each place has a word of registered memory, for what is put or fetched.
+ * A lane's send queue: encodes work requests as records in the loop's batch, and keeps the entry of each slot until it
+ * completes. Each slot has a word of registered memory for the operand of a put or the result of a fetch.
  */
 final class LaneSendQueue extends PostBatch.Queue {
-    /** Stands for a read that makes sure that a new queue pair works. */
+    /** The entry of a read that verifies a new queue pair. */
     @FunctionalInterface
     interface Probe {
         /** The path works. */
         void returned();
     }
 
-    /** Stands for the bytes of a write whose signal, an atomic operation, stands behind it. */
+    /** The entry of a write's bytes, followed by its signal as an atomic operation. */
     static final Object PART = new Object();
 
     private static final Object MESSAGE = new Object();
-    // a lone completion for many requests, but not so rare that the queue stalls
+    // one completion for many requests, but often enough to keep the queue from stalling
     private static final int PLACES_A_SIGNAL = 64;
     private static final ValueLayout.OfLong LITTLE_ENDIAN_WORD =
             ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -50,9 +50,9 @@ final class LaneSendQueue extends PostBatch.Queue {
     private int unsignaled;
 
     /**
-     * The send queue of a lane.
+     * Creates the send queue of a lane.
      *
-     * @param refused is given the error when the adapter takes no more requests
+     * @param refused receives the error when the adapter takes no more requests
      */
     LaneSendQueue(LaneContext context, PostBatch batch, LaneGroup group, int slot, IntConsumer refused) {
         this.context = context;
@@ -67,41 +67,41 @@ final class LaneSendQueue extends PostBatch.Queue {
         this.places = new SendRing(LaneGroup.places(group.sendDepth()));
     }
 
-    /** From now on this is the queue pair. */
+    /** Sets the queue pair. */
     void use(long handle, long firstId) {
         queuePair = handle;
         idBase = firstId;
         unsignaled = 0;
     }
 
-    /** From now on this is the peer's port. */
+    /** Sets the peer's port. */
     void reach(int index, OfferedRail port) {
         peerRail = index;
         landmark = port.landmark();
         landmarkKey = port.landmarkKey();
     }
 
-    /** The requests in flight. */
+    /** The number of requests in flight. */
     SendRing places() {
         return places;
     }
 
-    /** How many more requests it takes. */
+    /** The number of free slots. */
     int free() {
         return depth - places.count();
     }
 
-    /** The place of the peer's port among its rails. */
+    /** The index of the peer's port among its rails. */
     int peerRail() {
         return peerRail;
     }
 
-    /** A read, or a write, between the request's memory and its remote region. */
+    /** Posts a read or write between the request's memory and its remote region. */
     void transfer(int opcode, WorkRequest request, Object what) {
         if (!(request.registration() instanceof RailRegistration registration)) {
             throw new IllegalStateException("the local region is not registered");
         }
-        // what may throw comes first: the batch would post a request that is half described
+        // anything that may throw comes first: the batch would post a half-described request
         VerbsRemoteKey remote = (VerbsRemoteKey) request.remote();
         int key = registration.localKey(rail);
         long remoteAddress = remote.address(request.remoteOffset());
@@ -118,7 +118,7 @@ final class LaneSendQueue extends PostBatch.Queue {
         }
     }
 
-    /** Adds the pages of a request, those that follow each other as one piece; gives how many pieces they are. */
+    /** Adds the pages of a request, adjacent pages as one gather entry; returns the number of entries. */
     private int addPieces(WorkRequest request, int key) {
         PageTable table = request.pages();
         long memoryAt = request.local().address();
@@ -138,20 +138,20 @@ final class LaneSendQueue extends PostBatch.Queue {
         return pieces;
     }
 
-    /** Posts a write whose arrival the peer's engine sees. */
+    /** Posts a write whose arrival the peer's engine notices. */
     void transferWithImmediate(WorkRequest request, int immediate, Object what) {
         transfer(VerbsQueuePair.WRITE_WITH_IMMEDIATE, request, what);
         batch.immediate(immediate);
     }
 
-    /** A write of the operand's low-order bytes. */
+    /** Posts a write of the operand's low-order bytes. */
     void put(WorkRequest request) {
         VerbsRemoteKey remote = (VerbsRemoteKey) request.remote();
         addWord(VerbsQueuePair.WRITE, request, remote, request.remoteOffset(), (int) request.length());
         memory.set(LITTLE_ENDIAN_WORD, wordAt(places.last()), request.operand());
     }
 
-    /** An atomic operation of the peer's adapter. */
+    /** Posts an atomic operation of the peer's adapter. */
     void atomic(WorkRequest request) {
         boolean swap = request.operation() == WorkRequest.Opcode.COMPARE_AND_SWAP;
         int opcode = swap ? VerbsQueuePair.COMPARE_AND_SWAP : VerbsQueuePair.FETCH_ADD;
@@ -159,7 +159,7 @@ final class LaneSendQueue extends PostBatch.Queue {
         batch.operands(swap ? request.expected() : request.operand(), swap ? request.operand() : 0);
     }
 
-    /** The signal of a write, by the peer's adapter. */
+    /** Posts the signal of a write, executed by the peer's adapter. */
     void signalOf(WorkRequest request) {
         VerbsRemoteKey signal = (VerbsRemoteKey) request.signal();
         addWord(VerbsQueuePair.FETCH_ADD, request, signal, request.signalOffset(), Long.BYTES);
@@ -174,13 +174,13 @@ final class LaneSendQueue extends PostBatch.Queue {
         batch.memory(memory.address() + wordAt(places.last()), localKey, remoteAddress, remoteKey, length);
     }
 
-    /** A read of the peer's landmark. */
+    /** Posts a read of the peer's landmark. */
     void readLandmark(Object what) {
         add(VerbsQueuePair.READ, what);
         batch.memory(memory.address() + wordAt(places.last()), localKey, landmark, landmarkKey, Long.BYTES);
     }
 
-    /** A message, written into one of the send buffers. */
+    /** Posts a message, written into one of the send buffers. */
     void send(VerbsMessage message, int buffer, long received, long answered) {
         long at = buffersAt + (long) buffer * VerbsMessage.BYTES;
         int length = message.write(memory, at, (int) received, (int) answered);
@@ -209,7 +209,7 @@ final class LaneSendQueue extends PostBatch.Queue {
         refused.accept(error);
     }
 
-    /** The word that the request at a place has fetched. */
+    /** The word fetched by the request in a slot. */
     long fetched(long place) {
         return memory.get(ValueLayout.JAVA_LONG, wordAt(place));
     }

@@ -4,23 +4,23 @@ import io.sluice.engine.TransportMetrics.PathState;
 
 /**
  * The state that the parts of a lane share, and that other lanes see when they carry its messages. Confined to the
- * loop, but for {@link #path()}.
+ * loop, except for {@link #path()}.
  */
 final class LaneState {
-    /** The phase of a lane between its first connection and its end. */
+    /** The phases of a lane from its first connection to its end. */
     enum Phase {
-        /** The lane has not been connected yet. */
+        /** Not connected yet. */
         NEW,
         OPEN,
-        /** The queue pair is in the error state, and its work is being flushed. */
+        /** The queue pair is in the error state and its work is being flushed. */
         BREAKING,
-        /** The queue pair is gone; the peer has not said so of its own yet. */
+        /** The queue pair is gone; the peer has not reported the same yet. */
         FENCED,
-        /** Both sides have fenced, but the port is down, and there is no other path: it may come back. */
+        /** Both sides have fenced, but the port is down and there is no other path: the port may come back. */
         WAITING,
-        /** The next queue pairs are connected on this side. */
+        /** The next queue pair is connected on this side. */
         CONNECTED,
-        /** Both sides are connected; a read makes sure that the path works. */
+        /** Both sides are connected; a read verifies the path. */
         PROBING,
         /** Out of use. */
         DOWN,
@@ -30,7 +30,7 @@ final class LaneState {
     private final int index;
     private final Runnable flushLater;
     private final PendingReplies owed = new PendingReplies();
-    // other threads look at it
+    // read by other threads
     private volatile Phase phase = Phase.NEW;
     private boolean flushScheduled;
     private int entrusted;
@@ -38,7 +38,7 @@ final class LaneState {
     /**
      * The state of a new lane.
      *
-     * @param flushLater lets the lane add what waits to the loop's batch at the end of the duty cycle
+     * @param flushLater schedules the lane to add its messages to the batch at the end of the duty cycle
      */
     LaneState(int index, Runnable flushLater) {
         this.index = index;
@@ -61,13 +61,13 @@ final class LaneState {
         return phase == Phase.OPEN;
     }
 
-    /** Whether it is out of use, for now or forever. */
+    /** Whether it is out of use, for now or for good. */
     boolean isDown() {
         Phase now = phase;
         return now == Phase.DOWN || now == Phase.CLOSED;
     }
 
-    /** For any thread. */
+    /** May be called by any thread. */
     PathState path() {
         return switch (phase) {
             case OPEN -> PathState.UP;
@@ -90,12 +90,12 @@ final class LaneState {
 
     // ---- for those that carry its messages ----
 
-    /** The answers that this lane owes the peer, on any lane they go. */
+    /** The answers that this lane owes the peer, on any lane that carries them. */
     PendingReplies owed() {
         return owed;
     }
 
-    /** Reports answered requests again, as the message with their count did not arrive. */
+    /** Reports answered requests again, because the message with their count did not arrive. */
     void tellAgain() {
         owed.tellAgain();
         scheduleFlush();
@@ -106,12 +106,12 @@ final class LaneState {
         entrusted++;
     }
 
-    /** A message of this lane has arrived that another has carried. */
+    /** A message of this lane has arrived, carried by another lane. */
     void entrustedDone() {
         entrusted--;
     }
 
-    /** Whether others carry messages of this lane. */
+    /** Whether other lanes carry messages of this one. */
     boolean hasEntrusted() {
         return entrusted > 0;
     }

@@ -8,15 +8,15 @@ import io.sluice.engine.transport.FaultCheckedCopy;
 import io.sluice.engine.transport.WorkRequest;
 import java.lang.foreign.MemorySegment;
 
-/** Carries out what the peer asks for by messages: signals, and atomic operations of this host's processors. */
+/** Executes what the peer requests by messages: signals, and atomic operations of this host's processors. */
 final class LaneTarget {
-    /** The lane that a request came on. */
+    /** The lane on which a request arrived. */
     interface Asker {
-        /** A request has been executed; a count tells the peer. */
+        /** A request has succeeded; a count reports it to the peer. */
         void handled();
 
         /**
-         * A request has been executed, and the peer must know more than that.
+         * A request has an answer that a count cannot express.
          *
          * @throws ProtocolException if too many answers wait
          */
@@ -36,7 +36,7 @@ final class LaneTarget {
         this.context = context;
     }
 
-    /** A request by SEND; its answer goes out on the lane. */
+    /** Executes a request that arrived by SEND; the lane sends its answer. */
     void execute(Asker asker, int type, MemorySegment buffer, long at) {
         WorkRequest.Opcode operation = switch (type) {
             case VerbsMessage.SIGNAL -> WorkRequest.Opcode.SIGNAL;
@@ -54,7 +54,7 @@ final class LaneTarget {
                 type == VerbsMessage.COMPARE_AND_SWAP ? VerbsMessage.word(buffer, at, EXPECTED) : 0);
     }
 
-    /** The signal of a write that has arrived. */
+    /** Executes the signal of a write that has arrived. */
     void signal(Asker asker, PeerSignalTable signals, int number) {
         execute(
                 asker,
@@ -119,7 +119,7 @@ final class LaneTarget {
                 || offset > region.memory().length() - WorkRequest.WORD_BYTES) {
             return;
         }
-        // a region that is closing has no waiters any more
+        // a closing region has no waiters any more
         CompletionStatus status = region.acquire(
                 WorkRequest.Opcode.PUT,
                 VerbsMessage.word(buffer, at, KEY),
@@ -131,7 +131,7 @@ final class LaneTarget {
                 FaultCheckedCopy.require(region.memory().segment(), offset, WorkRequest.WORD_BYTES);
                 region.changed(offset);
             } catch (IllegalStateException | InternalError gone) {
-                // the word is missing, so no value of it can be waited for
+                // the word is missing, so its value cannot be awaited
             } finally {
                 region.release();
             }

@@ -18,7 +18,7 @@ final class LaneVisibility {
         this.watchdog = watchdog;
     }
 
-    /** Something goes out that changes the peer's memory. */
+    /** A request that changes the peer's memory is posted. */
     void written() {
         writtenSinceNotification = true;
         writtenSinceVisible = true;
@@ -31,13 +31,13 @@ final class LaneVisibility {
     }
 
     boolean takeWrittenSinceVisible() {
-        // what an earlier one waits for is not proven yet either
+        // the writes that an earlier read waits for are not proven either
         boolean written = writtenSinceVisible || underWay > 0;
         writtenSinceVisible = false;
         return written;
     }
 
-    /** A read after the writes on this queue pair returns when they are in the peer's memory. */
+    /** A read posted after the writes of this queue pair returns once they are in the peer's memory. */
     void ask(VisibilityRequest request) {
         watchdog.workBegins();
         request.expect();
@@ -55,7 +55,7 @@ final class LaneVisibility {
         return due.removeFirst();
     }
 
-    /** Its read was lost with the queue pair, and is to be posted before all others. */
+    /** The read was lost with the queue pair and must be posted before all others. */
     void putBack(VisibilityRequest request) {
         due.addFirst(request);
     }
@@ -66,7 +66,7 @@ final class LaneVisibility {
         request.arrived();
     }
 
-    /** The lane goes down: the reads that were to come have nothing to come after any more. */
+    /** The lane goes down: completes the reads not posted yet, as no writes precede them any more. */
     void letGo() {
         VisibilityRequest request;
         while ((request = due.pollFirst()) != null) {
@@ -74,7 +74,7 @@ final class LaneVisibility {
         }
     }
 
-    /** The lane is closed: none of them returns. */
+    /** The lane is closed: no read will return. */
     void clear() {
         due.clear();
     }

@@ -3,7 +3,7 @@ package io.sluice.engine.transport.verbs;
 import io.sluice.engine.transport.EventLoop;
 import java.util.function.BooleanSupplier;
 
-/** Since when a lane that has work has made no progress. */
+/** Measures for how long a lane with work has made no progress. */
 final class LaneWatchdog {
     private final EventLoop loop;
     private final BooleanSupplier hasWork;
@@ -15,7 +15,7 @@ final class LaneWatchdog {
         this.lastProgress = loop.now();
     }
 
-    /** Called before work is added: an idle lane has made no progress only because it had no work. */
+    /** Called before work is added: an idle lane made no progress only for lack of work. */
     void workBegins() {
         if (!hasWork.getAsBoolean()) {
             progress();

@@ -7,7 +7,10 @@ import io.sluice.jni.VerbsQueuePair;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Posts the work requests of a lane, by the adapter or as messages, and ends them as the send queue is done with them. */
+/**
+ * Posts the work requests of a lane, through the adapter or as messages, and completes them as the send queue
+ * completes.
+ */
 @SuppressWarnings("ReferenceEquality") // requests are their own identities
 final class LaneWork {
     private final LaneContext context;
@@ -92,7 +95,9 @@ final class LaneWork {
                 .request(shared.answer().begin(request, true)));
     }
 
-    /** Tells the peer's engine of a word that no processor of its host has changed; it comes after the change. */
+    /**
+     * Tells the peer's engine about a word that no processor of its host has changed; the message follows the change.
+     */
     private void wake(VerbsRemoteKey key, long offset) {
         messages.enqueue(messages.message(VerbsMessage.WAKE)
                 .word(key.handle())
@@ -129,7 +134,7 @@ final class LaneWork {
 
     // ---- completions ----
 
-    /** Everything before a place of the send queue is done. */
+    /** Everything before a slot of the send queue has completed. */
     void retireTo(long end) {
         while (places.first() < end) {
             long place = places.first();
@@ -154,14 +159,14 @@ final class LaneWork {
         }
     }
 
-    /** The request at the first place of the send queue has failed. */
+    /** The request in the first slot of the send queue has failed. */
     void blame(int status) {
         fault.blame(places, status);
     }
 
     // ---- when the lane breaks ----
 
-    /** Posts the entries of a broken send queue again, without those that must not be executed twice. */
+    /** Posts the entries of a broken send queue again, except for those that must not be executed twice. */
     void takeUnfinished(List<WorkRequest> again) {
         while (!places.isEmpty()) {
             Object unfinished = places.removeFirst();
@@ -175,7 +180,7 @@ final class LaneWork {
                     requests.giveUp(request, again);
                 }
             } else if (unfinished instanceof AwaitedAnswer answer) {
-                // that queue pair is gone, and whether the write has arrived the peer says
+                // the queue pair is gone; the peer reports whether the write arrived
                 answer.leftTheWire();
             } else if (unfinished instanceof VisibilityRequest request) {
                 visibility.putBack(request);
@@ -189,14 +194,14 @@ final class LaneWork {
         fault.ended();
     }
 
-    /** Other lanes take over: the peer knows no signal by its number here any more, and nothing comes before a read. */
+    /** Other lanes take over: the peer forgets the signals defined here, and no writes precede a read any more. */
     void handOver(@Nullable Object failedRequest) {
         definedSignals = new SignalTable();
         finish(failedRequest);
         visibility.letGo();
     }
 
-    /** The lane is closed, and its queue pair is gone: each request ends. */
+    /** The lane is closed and its queue pair is gone: completes every request. */
     void close() {
         Object failedRequest = fault.takeCulprit();
         while (!places.isEmpty()) {

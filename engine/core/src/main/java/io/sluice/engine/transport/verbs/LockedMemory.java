@@ -2,13 +2,13 @@ package io.sluice.engine.transport.verbs;
 
 import java.nio.file.Path;
 
-/** The limit of memory that this process may lock, which adapters need. */
+/** The process's limit of locked memory, which adapters need. */
 final class LockedMemory {
     private static final String LIMIT = "Max locked memory";
 
     private LockedMemory() {}
 
-    /** Advice for an adapter that has run out of a resource. */
+    /** Advice for an adapter that is out of resources. */
     static String advice() {
         String limits = Sysfs.read(Path.of("/proc/self/limits"));
         String soft = limits == null

@@ -6,9 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The state that the lanes of one loop share: the batch, the pools, and for each rail the groups of lanes. Messages of
- * the lanes wait for the end of the duty cycle, and leave with the work requests of all connections in one crossing.
- * Confined to the loop.
+ * The state that the lanes of one loop share: the batch, the pools, and the lane groups of each rail. Messages of lanes
+ * wait for the end of the duty cycle and leave with the work requests of all connections in one native call. Confined
+ * to the loop.
  */
 final class LoopLanes {
     private final EventLoop loop;
@@ -36,19 +36,19 @@ final class LoopLanes {
         return batch;
     }
 
-    /** Lets a lane add to the batch what it has, before the batch is posted at the end of the duty cycle. */
+    /** Schedules a lane to add its messages before the batch is posted at the end of the duty cycle. */
     void flushLater(Runnable adding) {
         due.add(adding);
     }
 
-    /** The end of the duty cycle: posts all there is; says how much there was. */
+    /** At the end of the duty cycle: posts everything; returns how much there was. */
     int flush() {
         int lanes = due.size();
         if (lanes > 0) {
             ArrayList<Runnable> now = due;
             due = dueSpare;
             dueSpare = now;
-            // by index: an iterator would be garbage
+            // by index: an iterator would allocate
             try {
                 for (int i = 0; i < lanes; i++) {
                     now.get(i).run();
@@ -60,7 +60,7 @@ final class LoopLanes {
         return lanes + batch.post();
     }
 
-    /** A group on the rail that takes another lane. */
+    /** Returns a group on the rail with room for another lane. */
     LaneGroup groupOn(Rail rail) {
         List<LaneGroup> ofRail = groups.get(rail.index());
         for (LaneGroup group : ofRail) {
@@ -78,7 +78,7 @@ final class LoopLanes {
         List<LaneGroup> ofRail = groups.get(group.rail().index());
         if (group.isEmpty() && (ofRail.size() > 1 || group.isSpent())) {
             ofRail.remove(group);
-            // not at once: this may be said in the middle of its completions
+            // later, because this may be called while its completions are handled
             loop.execute(group::retire);
         }
     }

@@ -8,9 +8,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages of a lane in both directions: those that wait for a credit, those that were sent and that the peer has not said
- * to have received, and how many of the peer's have arrived. It outlives the queue pairs of the lane, so that each message
- * arrives exactly once.
+ * The messages of a lane in both directions: those that wait for a credit, those sent but not reported as received by
+ * the peer, and the count of the peer's messages. It outlives the queue pairs of the lane, so that each message arrives
+ * exactly once.
  */
 final class MessageWindow {
     private static final int MASK = LaneGroup.CREDITS - 1;
@@ -27,13 +27,13 @@ final class MessageWindow {
     /**
      * An empty window.
      *
-     * @param free takes back what the peer has received
+     * @param free takes back messages that the peer has received
      */
     MessageWindow(Consumer<VerbsMessage> free) {
         this.free = free;
     }
 
-    /** How many both sides agree on. */
+    /** The credits that both sides agreed on. */
     void credits(int agreed) {
         credits = agreed;
     }
@@ -48,12 +48,12 @@ final class MessageWindow {
         waiting.addLast(message);
     }
 
-    /** Puts one that was sent in vain before all others. */
+    /** Queues a message whose sending failed before all others. */
     void putBack(VerbsMessage message) {
         waiting.addFirst(message);
     }
 
-    /** Takes all that wait. */
+    /** Takes all waiting messages. */
     List<VerbsMessage> takeWaiting() {
         List<VerbsMessage> taken = new ArrayList<>(waiting);
         waiting.clear();
@@ -65,8 +65,8 @@ final class MessageWindow {
     }
 
     /**
-     * The next to be sent, or null if there is none or no credit. The last credit is kept for reports: otherwise two sides that
-     * have used all of theirs would wait for each other.
+     * Returns the next message to send, or null without message or credit. The last credit is kept for reports:
+     * otherwise two sides out of credits would wait for each other.
      */
     @Nullable
     VerbsMessage pollSendable() {
@@ -81,7 +81,7 @@ final class MessageWindow {
         return credits - (sent - receivedByPeer);
     }
 
-    /** Which send buffer the next message takes: that of a message that the peer has received. */
+    /** Returns the send buffer of the next message, freed by one that the peer has received. */
     int nextBuffer() {
         return (int) sent & MASK;
     }
@@ -90,14 +90,14 @@ final class MessageWindow {
         unreceived[(int) sent++ & MASK] = message;
     }
 
-    /** The peer has received so many, modulo 2^32. True if some are new. */
+    /** The peer has received this many, modulo 2^32. Returns true if some are new. */
     boolean receivedByPeer(int count) {
         return receivedByPeer(receivedByPeer + (count - (int) receivedByPeer));
     }
 
     private boolean receivedByPeer(long total) {
         if (total > sent) {
-            throw new ProtocolException("the peer has received messages that were not sent");
+            throw new ProtocolException("the peer acknowledges messages that were not sent");
         }
         boolean some = receivedByPeer < total;
         while (receivedByPeer < total) {
@@ -116,19 +116,19 @@ final class MessageWindow {
         return message;
     }
 
-    /** Checks what the peer says to have received in all. */
+    /** Checks the total that the peer reports to have received. */
     void checkReceivedByPeer(long total) {
         if (total < receivedByPeer || total > sent) {
-            throw new ProtocolException("the peer has received messages that were not sent");
+            throw new ProtocolException("the peer acknowledges messages that were not sent");
         }
     }
 
     /**
-     * Nothing is under way any more.
+     * Ends the flight of all messages.
      *
-     * @param total what the peer has received in all
-     * @param arrived is given each message of which that is news, before it is freed
-     * @return what has not arrived, in order
+     * @param total the number of messages that the peer has received
+     * @param arrived receives each message that has newly arrived, before it is freed
+     * @return the messages that have not arrived, in order
      */
     List<VerbsMessage> settle(long total, Consumer<VerbsMessage> arrived) {
         for (long number = receivedByPeer; number < total; number++) {
@@ -151,12 +151,12 @@ final class MessageWindow {
 
     // ---- in ----
 
-    /** A message of the peer's has arrived, for which it must have had a credit. */
+    /** A message of the peer has arrived, for which it must have had a credit. */
     void received() {
         received++;
         if (received - toldReceived > credits) {
             throw new ProtocolException(
-                    "the peer sends more messages on a lane than its " + credits + " credits allow");
+                    "the peer sent more messages on a lane than its " + credits + " credits allow");
         }
     }
 
@@ -164,7 +164,7 @@ final class MessageWindow {
         return received;
     }
 
-    /** Whether the peer should get its credits back now. */
+    /** Whether to return credits to the peer now. */
     boolean isReceiptDue() {
         return received - toldReceived >= credits / 2;
     }

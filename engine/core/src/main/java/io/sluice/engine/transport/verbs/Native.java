@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Checks of libibverbs calls for the classes of this package. */
+/** Checks the results of libibverbs calls for this package. */
 final class Native {
-    /** The file to load in place of {@code libibverbs.so.1}. */
+    /** The library file to load instead of {@code libibverbs.so.1}. */
     static final String LIBRARY_PROPERTY = "sluice.verbs.library";
 
     private static final Logger LOG = LoggerFactory.getLogger(Native.class);
@@ -25,7 +25,7 @@ final class Native {
 
     private Native() {}
 
-    /** Why libibverbs cannot be used, or null. */
+    /** Returns why libibverbs cannot be used, or null. */
     static @Nullable String unavailable() {
         Throwable cause = NativeLibrary.unavailabilityCause();
         if (cause != null) {
@@ -39,7 +39,7 @@ final class Native {
         return unavailable;
     }
 
-    /** A result that an adapter must give for a connection, or an exception that says what it refused. */
+    /** Returns the result of a call for a connection; throws an exception that names what the adapter refused. */
     static long checked(long result, String device, String what) {
         if (result < 0) {
             throw new ConnectFailedException(
@@ -48,7 +48,7 @@ final class Native {
         return result;
     }
 
-    /** As the other check, where a device is opened: on an error the transport is unavailable. */
+    /** As the other check, for opening a device: on an error the transport is unavailable. */
     static long available(long result, String device, String what) {
         if (result < 0) {
             throw new TransportUnavailableException(

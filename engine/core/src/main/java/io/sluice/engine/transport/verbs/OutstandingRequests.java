@@ -6,8 +6,8 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests of a lane that the peer's engine answers, in the order in which it gets them. A count answers those that have
- * succeeded; the others are answered one by one, in their turn.
+ * The requests of a lane that the peer's engine answers, in the order in which it receives them. A count answers the
+ * successful ones; the others have an answer each, in their turn.
  */
 final class OutstandingRequests {
     private final ArrayDeque<AwaitedAnswer> queue = new ArrayDeque<>();
@@ -21,12 +21,12 @@ final class OutstandingRequests {
         queue.addLast(request);
     }
 
-    /** Takes one out that the peer never gets. */
+    /** Removes a request that the peer will not receive. */
     void remove(AwaitedAnswer request) {
         queue.remove(request);
     }
 
-    /** The peer has answered so many, modulo 2^32. True if some are new. */
+    /** The peer has answered this many, modulo 2^32. Returns true if some are new. */
     boolean succeedTo(int count) {
         long total = answered + (count - (int) answered);
         boolean some = answered < total;
@@ -36,10 +36,10 @@ final class OutstandingRequests {
         return some;
     }
 
-    /** The peer has answered the one of this number, 1 for the first, and all before it have succeeded. */
+    /** The peer has answered the request of this number, 1 for the first; all before it have succeeded. */
     void answer(long number, int status, long value) {
         if (number <= answered) {
-            throw new ProtocolException("the peer answers a request twice");
+            throw new ProtocolException("the peer answered a request twice");
         }
         while (answered < number - 1) {
             answerNext(CompletionStatus.SUCCESS);
@@ -67,10 +67,10 @@ final class OutstandingRequests {
                 return each;
             }
         }
-        throw new ProtocolException("the peer answers a request that was not sent");
+        throw new ProtocolException("the peer answered a request that was not sent");
     }
 
-    /** The oldest, if it is answered and its memory is free; or null. */
+    /** Returns the oldest request if it is answered and its memory is free; or null. */
     @Nullable
     AwaitedAnswer pollDone() {
         AwaitedAnswer oldest = queue.peekFirst();

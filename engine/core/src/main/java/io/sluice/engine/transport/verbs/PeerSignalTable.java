@@ -1,6 +1,6 @@
 package io.sluice.engine.transport.verbs;
 
-/** The signals that a peer has defined on a lane: what its immediates stand for. Confined to the loop. */
+/** The signals that a peer has defined on a lane, by the number in its immediates. Confined to the loop. */
 final class PeerSignalTable {
     private final boolean[] known = new boolean[SignalTable.COUNT];
     private final long[] handles = new long[SignalTable.COUNT];
@@ -9,7 +9,7 @@ final class PeerSignalTable {
     private final long[] offsets = new long[SignalTable.COUNT];
     private final long[] addends = new long[SignalTable.COUNT];
 
-    /** False if there is no such number. */
+    /** Defines a signal; returns false if the number is out of range. */
     boolean define(long number, long handle, long key, long epoch, long offset, long addend) {
         if (number < 0 || number >= SignalTable.COUNT) {
             return false;

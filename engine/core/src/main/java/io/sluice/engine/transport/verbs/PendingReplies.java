@@ -1,35 +1,35 @@
 package io.sluice.engine.transport.verbs;
 
 /**
- * The replies that a lane owes the peer: a running count of the requests executed, and the part of it that the peer has
- * received. The count never passes a request whose own answer still waits to be sent.
+ * The replies that a lane owes the peer: a running count of executed requests, and how much of it was reported. The
+ * count never passes a request whose individual answer still waits to be sent.
  */
 final class PendingReplies {
     private final AnswerNumbers waiting = new AnswerNumbers();
     private long handled;
     private long told;
 
-    /** A request has been executed; gives its number, 1 for the first. */
+    /** A request has been executed; returns its number, 1 for the first. */
     long handled() {
         return ++handled;
     }
 
-    /** A request has an answer of its own, which waits to be sent. */
+    /** A request has an individual answer, which waits to be sent. */
     void answerWaits(long number) {
         waiting.add(number);
     }
 
-    /** How many answers wait to be sent. */
+    /** The number of answers that wait to be sent. */
     int waiting() {
         return waiting.size();
     }
 
-    /** The answer that has waited longest is being sent. */
+    /** The oldest waiting answer is being sent. */
     void answerLeaves() {
         waiting.removeFirst();
     }
 
-    /** Forgets which answers wait; the next look finds them out again. */
+    /** Forgets which answers wait, before they are counted again. */
     void forgetWaiting() {
         waiting.clear();
     }
@@ -47,7 +47,7 @@ final class PendingReplies {
         told = count;
     }
 
-    /** Reports the count again, as the last report did not arrive. */
+    /** Reports the count again, because the last report did not arrive. */
     void tellAgain() {
         told = -1;
     }

@@ -10,18 +10,18 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The attributes of one of a device's ports.
+ * The attributes of a device's port.
  *
- * @param number from 1 on
- * @param state as {@link VerbsDevice#PORT_ACTIVE}
+ * @param number the port number, from 1
+ * @param state the state, such as {@link VerbsDevice#PORT_ACTIVE}
  * @param mtu the active MTU in bytes
- * @param lid its local identifier, 0 on Ethernet
+ * @param lid the local identifier, 0 on Ethernet
  * @param ethernet whether it is RoCE
- * @param gids how long its GID table is
- * @param maxMessage the most bytes of one message
+ * @param gids the length of the GID table
+ * @param maxMessage the longest message in bytes
  */
 record Port(int number, int state, int mtu, int lid, boolean ethernet, int gids, long maxMessage) {
-    /** Asks an open device. */
+    /** Queries a port of an open device. */
     static Port query(long device, String name, int number) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment record = arena.allocate(VerbsDevice.PORT_BYTES, Long.BYTES);
@@ -43,9 +43,9 @@ record Port(int number, int state, int mtu, int lid, boolean ethernet, int gids,
     }
 
     /**
-     * The GID to use.
+     * Returns the GID to use.
      *
-     * @throws IllegalArgumentException if the table has no such entry, or none at all
+     * @throws IllegalArgumentException if the table lacks that entry, or is empty
      */
     Gid gid(long device, String name, int index) {
         if (index != VerbsOptions.CHOOSE_GID) {
@@ -60,7 +60,7 @@ record Port(int number, int state, int mtu, int lid, boolean ethernet, int gids,
         if (!ethernet && !table.isEmpty()) {
             return table.getFirst();
         }
-        // of equals the first
+        // the first among equals
         return table.stream()
                 .sorted(Comparator.comparingInt(Gid::rank).reversed())
                 .findFirst()

@@ -9,18 +9,18 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A port of a device that is to be used.
+ * A port to use.
  *
- * @param device its name
+ * @param device the device's name
  * @param port the port's number
  */
 record PortChoice(String device, int port) {
     private static final String ALL = "all";
 
     /**
-     * Chooses by the options.
+     * Chooses ports by the options.
      *
-     * @throws TransportUnavailableException if no device fits; the message names what was found
+     * @throws TransportUnavailableException if no device fits; the message names those found
      */
     static List<PortChoice> choose(VerbsOptions options) {
         String[] names = VerbsDevice.names();
@@ -49,9 +49,9 @@ record PortChoice(String device, int port) {
     }
 
     /**
-     * Describes the ports that could be chosen, for display.
+     * Describes the available ports for display.
      *
-     * @throws TransportUnavailableException if nothing could
+     * @throws TransportUnavailableException if there is none
      */
     static List<String> describeActive() {
         return choose(VerbsOptions.builder().devices(ALL).build()).stream()
@@ -75,7 +75,7 @@ record PortChoice(String device, int port) {
     }
 
     private static PortChoice nearest(List<PortChoice> choices, DeviceLocality nearness) {
-        // of equals the first
+        // the first among equals
         return choices.stream()
                 .sorted(Comparator.comparingInt((PortChoice choice) -> nearness.of(choice.device()))
                         .reversed())

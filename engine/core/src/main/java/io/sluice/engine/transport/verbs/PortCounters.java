@@ -4,10 +4,10 @@ import io.sluice.engine.PortMetrics;
 import java.util.Map;
 
 /**
- * A port's counters, as the kernel shows them.
+ * A port's counters, as the kernel reports them.
  *
- * @param device its name
- * @param port its number, from 1
+ * @param device the device's name
+ * @param port the port number, from 1
  */
 record PortCounters(String device, int port) implements PortMetrics {
     @Override

@@ -10,8 +10,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Work requests of several lanes that go to their adapters in one crossing, those of each lane together: so an adapter
- * is notified of a lane once, in any interleaving of the lanes. Confined to a loop.
+ * Work requests of several lanes that are posted in one native call, grouped by lane: the adapter gets one doorbell for
+ * each lane, however the lanes are interleaved. Confined to a loop.
  */
 final class PostBatch {
     private static final int CAPACITY = 256;
@@ -20,7 +20,7 @@ final class PostBatch {
 
     /** A send queue as the batch sees it. */
     abstract static class Queue {
-        // where its requests are in the batch that is being filled, and where they end in the one that is being posted
+        // the range of its requests in the batch being filled, and its end in the batch being posted
         private int first;
         private int last = NONE;
         private int end;
@@ -29,17 +29,20 @@ final class PostBatch {
         /** The last request of this queue in the batch is signalled. */
         abstract void signalled();
 
-        /** The adapter did not take a request of the batch, nor any of this queue that followed. The batch is empty again. */
+        /**
+         * The adapter refused a request of the batch, and with it all later ones of this queue. The batch is empty
+         * again.
+         */
         abstract void postRefused(int error);
     }
 
     private final Arena arena = Arena.ofShared();
     private final MemorySegment records = records();
-    // the same, those of each queue behind one another
+    // the same records grouped by queue
     private final MemorySegment grouped = records();
     // the next request of the same queue
     private final int[] next = new int[CAPACITY];
-    // of those that have several, at the place of each in the batch
+    // the gather lists of records that have one, indexed by record
     private final MemorySegment pieces = arena.allocate(CAPACITY * PIECES_BYTES, Long.BYTES);
     private int count;
     private final @Nullable Queue[] queues = new @Nullable Queue[CAPACITY];
@@ -51,7 +54,7 @@ final class PostBatch {
         return arena.allocate((long) CAPACITY * VerbsQueuePair.RECORD_BYTES, Long.BYTES);
     }
 
-    /** Adds a request; its other fields follow. */
+    /** Adds a request; the caller sets its other fields next. */
     void add(Queue queue, long queuePair, long id, int opcode, int flags) {
         if (count == CAPACITY) {
             post();
@@ -74,7 +77,7 @@ final class PostBatch {
         count++;
     }
 
-    /** The memory of the request that was added last. */
+    /** Sets the local memory of the last added request. */
     void memory(long localAddress, int localKey, long remoteAddress, int remoteKey, int length) {
         long at = (long) (count - 1) * VerbsQueuePair.RECORD_BYTES;
         records.set(ValueLayout.JAVA_LONG, at + VerbsQueuePair.RECORD_LOCAL_ADDRESS_OFFSET, localAddress);
@@ -84,7 +87,7 @@ final class PostBatch {
         records.set(ValueLayout.JAVA_INT, at + VerbsQueuePair.RECORD_LENGTH_OFFSET, length);
     }
 
-    /** A piece of the local memory of the request that was added last; then {@link #pieces} tells how many there are. */
+    /** Adds a gather entry to the last added request; {@link #pieces} then sets their number. */
     void piece(int index, long address, int localKey, int length) {
         long at = (count - 1) * PIECES_BYTES + (long) index * VerbsQueuePair.PIECE_BYTES;
         pieces.set(ValueLayout.JAVA_LONG, at + VerbsQueuePair.PIECE_ADDRESS_OFFSET, address);
@@ -92,27 +95,27 @@ final class PostBatch {
         pieces.set(ValueLayout.JAVA_INT, at + VerbsQueuePair.PIECE_LOCAL_KEY_OFFSET, localKey);
     }
 
-    /** As {@link #memory}, for local memory in pieces. */
+    /** As {@link #memory}, for local memory in several pieces. */
     void pieces(int number, int localKey, long remoteAddress, int remoteKey, int length) {
         memory(pieces.address() + (count - 1) * PIECES_BYTES, localKey, remoteAddress, remoteKey, length);
         long at = (long) (count - 1) * VerbsQueuePair.RECORD_BYTES;
         records.set(ValueLayout.JAVA_INT, at + VerbsQueuePair.RECORD_PIECES_OFFSET, number);
     }
 
-    /** The operands of the atomic operation that was added last. */
+    /** Sets the operands of the last added atomic operation. */
     void operands(long operand, long swap) {
         long at = (long) (count - 1) * VerbsQueuePair.RECORD_BYTES;
         records.set(ValueLayout.JAVA_LONG, at + VerbsQueuePair.RECORD_OPERAND_OFFSET, operand);
         records.set(ValueLayout.JAVA_LONG, at + VerbsQueuePair.RECORD_SWAP_OFFSET, swap);
     }
 
-    /** The immediate of the request that was added last. */
+    /** Sets the immediate of the last added request. */
     void immediate(int value) {
         long at = (long) (count - 1) * VerbsQueuePair.RECORD_BYTES;
         records.set(ValueLayout.JAVA_INT, at + VerbsQueuePair.RECORD_IMMEDIATE_OFFSET, value);
     }
 
-    /** Posts everything; says how much there was. A lane whose adapter refuses breaks; the others go on. */
+    /** Posts everything; returns how much there was. A lane whose adapter refuses breaks; the others continue. */
     int post() {
         int total = count;
         if (total == 0) {
@@ -126,14 +129,14 @@ final class PostBatch {
         queueCount = 0;
         count = 0;
         interleaved = false;
-        // only now: what follows may fill and post the batch in its turn
+        // last: what follows may fill and post the batch again
         for (Queue queue : refused) {
             queue.postRefused(queue.error);
         }
         return total;
     }
 
-    /** The last of each lane is signalled: so each batch is followed by one completion of each lane. */
+    /** Signals the last request of each lane, so that each batch ends with one completion for each lane. */
     private void markSignalled() {
         for (int i = 0; i < queueCount; i++) {
             Queue queue = queue(i);
@@ -170,7 +173,7 @@ final class PostBatch {
         return grouped;
     }
 
-    /** Gives the queues whose adapter refused: what they have left is passed over. */
+    /** Reports the queues whose adapter refused; their remaining requests are skipped. */
     private List<Queue> postAll(MemorySegment ordered, int total) {
         List<Queue> refused = List.of();
         int from = 0;
@@ -201,7 +204,7 @@ final class PostBatch {
         return Objects.requireNonNull(queues[index]);
     }
 
-    /** How often the native library was called, until now. */
+    /** The number of native calls so far. */
     long posts() {
         return posts;
     }

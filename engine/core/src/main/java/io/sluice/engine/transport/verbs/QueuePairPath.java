@@ -15,13 +15,13 @@ final class QueuePairPath {
     /**
      * Makes a queue pair ready to receive and to send.
      *
-     * @param queuePair initialised
-     * @param sequence where the numbers of its packets begin
-     * @param rail its own
+     * @param queuePair the initialised queue pair
+     * @param sequence its first packet sequence number
+     * @param rail its rail
      * @param options the queue pair's attributes
      * @param peer the peer's port
-     * @param number of the peer's queue pair
-     * @param peerSequence where the numbers of the peer's packets begin
+     * @param number the number of the peer's queue pair
+     * @param peerSequence the first packet sequence number of the peer
      * @throws ConnectFailedException if the peer cannot be reached; the message says what to do
      */
     static void connect(
@@ -37,7 +37,7 @@ final class QueuePairPath {
             throw new ConnectFailedException(rail + " is " + (port.ethernet() ? "RoCE" : "InfiniBand")
                     + " and the peer's port is not: choose devices of one fabric (SLUICE_VERBS_DEVICES)");
         }
-        // both sides must come to the same
+        // both sides must compute the same value
         int mtu = Math.min(options.pathMtu(port), peer.mtu());
         boolean global = port.ethernet() || peer.lid() == 0;
         try (Arena arena = Arena.ofConfined()) {

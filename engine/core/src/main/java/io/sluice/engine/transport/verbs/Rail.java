@@ -7,10 +7,7 @@ import io.sluice.jni.VerbsMemory;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/**
- * An open device with the port that is used of it. Its regions, queue pairs and queues are its own. Lives as long as the
- * transport.
- */
+/** An open device with the port in use; owns its regions, queue pairs and queues. Lives as long as the transport. */
 final class Rail {
     private final int index;
     private final String name;
@@ -19,7 +16,7 @@ final class Rail {
     private final DeviceLimits limits;
     private final Port port;
     private final Gid gid;
-    // what a peer reads to make sure that its writes have arrived
+    // memory that a peer reads to verify that its writes have arrived
     private final long landmark;
     private final long landmarkRegion;
     private final List<RailWatcher> watchers = new CopyOnWriteArrayList<>();
@@ -73,7 +70,7 @@ final class Rail {
         return new Rail(index, choice, options);
     }
 
-    /** Its place among the rails of its transport. */
+    /** Its index among the rails of the transport. */
     int index() {
         return index;
     }
@@ -115,7 +112,7 @@ final class Rail {
         return watchers;
     }
 
-    /** Whether lanes on it can be expected to work. Any thread. */
+    /** Whether lanes on it are expected to work. Any thread. */
     boolean isUsable() {
         return active && !removed;
     }
@@ -132,17 +129,17 @@ final class Rail {
         removed = true;
     }
 
-    /** Asks the device for the port's state now. */
+    /** Queries the state of the port. */
     boolean isPortActive() {
         try {
             return !removed && Port.query(device, name, port.number()).isActive();
         } catch (TransportUnavailableException e) {
-            // it has been removed, and the event has not been delivered yet
+            // the device was removed, but the event has not been delivered yet
             return false;
         }
     }
 
-    /** All of its queues and regions are gone. */
+    /** Closes the device after all its queues and regions are gone. */
     void close() {
         VerbsMemory.deregister(landmarkRegion);
         Memory.unmap(landmark, Memory.pageSize());

@@ -1,15 +1,15 @@
 package io.sluice.engine.transport.verbs;
 
-/** The events of a rail and of its objects. */
+/** Events of a rail and its objects. */
 enum RailEvent {
-    /** Its port works again. */
+    /** The port is active again. */
     ACTIVE,
-    /** Its port is down. */
+    /** The port is down. */
     DOWN,
-    /** The device is gone, or beyond repair. */
+    /** The device has failed or was removed. */
     REMOVED,
     /** A queue pair is in the error state. */
     QUEUE_PAIR_FAILED,
-    /** A completion or receive queue has lost something. */
+    /** A completion or receive queue has failed. */
     QUEUE_FAILED
 }

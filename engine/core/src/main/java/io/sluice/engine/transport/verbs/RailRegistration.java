@@ -40,7 +40,7 @@ final class RailRegistration implements RegisteredMemory {
     /**
      * Registers with all rails, or with none.
      *
-     * @param ended is run when the registration has ended; not if there is none
+     * @param ended runs when the registration has ended, unless this throws
      * @throws RegistrationException if a device refuses; the message says what to do
      */
     static RailRegistration make(
@@ -62,7 +62,7 @@ final class RailRegistration implements RegisteredMemory {
                 memory.address(), memory.length(), atomics, !options.onDemandPaging(), rails.size(), ended);
         try {
             for (Rail rail : rails) {
-                // one that is gone must not keep the others from being used
+                // a removed rail must not keep the others from being used
                 if (!rail.isRemoved()) {
                     made.register(rail, rights, options.onDemandPaging());
                 }

@@ -2,7 +2,7 @@ package io.sluice.engine.transport.verbs;
 
 import org.jspecify.annotations.Nullable;
 
-/** The entries of a lane's send queue, from the first unfinished one to the next free place. */
+/** The entries of a lane's send queue, from the first unfinished slot to the next free one. */
 final class SendRing {
     private final @Nullable Object[] places;
     private final int mask;
@@ -10,9 +10,9 @@ final class SendRing {
     private long next;
 
     /**
-     * Places for a send queue.
+     * Creates the slots of a send queue.
      *
-     * @param length a power of two, as long as the queue is deep at least
+     * @param length a power of two, at least the depth of the queue
      */
     SendRing(int length) {
         places = new @Nullable Object[length];
@@ -27,35 +27,35 @@ final class SendRing {
         return (int) (next - first);
     }
 
-    /** Takes the next place; gives its number. */
+    /** Takes the next slot; returns its number. */
     long add(Object what) {
         places[(int) next & mask] = what;
         return next++;
     }
 
-    /** The number of the place that was taken last. */
+    /** The number of the last taken slot. */
     long last() {
         return next - 1;
     }
 
-    /** The number of the first place. */
+    /** The number of the first slot. */
     long first() {
         return first;
     }
 
-    /** The number of a place that is taken, by its low bits; −1 if none is. */
+    /** Finds the number of a taken slot by its low bits; −1 if there is none. */
     long find(int lowBits) {
         long found = first + (lowBits - (int) first);
         return found >= first && found < next ? found : -1;
     }
 
-    /** The entry at a distance from the first. */
+    /** The entry at a distance from the first slot. */
     @Nullable
     Object peek(int behind) {
         return places[(int) (first + behind) & mask];
     }
 
-    /** Frees the first place; gives what stood there. */
+    /** Frees the first slot; returns its entry. */
     @Nullable
     Object removeFirst() {
         int at = (int) first++ & mask;
@@ -64,7 +64,7 @@ final class SendRing {
         return removed;
     }
 
-    /** The offset of a place in an array of words, one for each. */
+    /** The offset of a slot in an array of words. */
     long word(long place) {
         return (place & mask) * Long.BYTES;
     }

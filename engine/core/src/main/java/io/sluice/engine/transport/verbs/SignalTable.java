@@ -5,8 +5,8 @@ import io.sluice.engine.transport.WorkRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which signals the peer knows by a number, so that the immediate of a write can stand for one. Each signal has one place; the
- * last that was defined there holds it. Confined to the loop.
+ * The signals that the peer knows by a number, so that the immediate of a write can name one. Each signal hashes to one
+ * slot, which holds the last one defined there. Confined to the loop.
  */
 @SuppressWarnings("ReferenceEquality") // an attachment is its own identity
 final class SignalTable {
@@ -23,7 +23,7 @@ final class SignalTable {
         return (int) (mixed ^ mixed >>> 32) & (COUNT - 1);
     }
 
-    /** Whether the peer knows the signal by its number; from now on it does. */
+    /** Returns whether the peer knows the signal by its number, and records that it does from now on. */
     boolean define(int number, WorkRequest request) {
         RemoteKey key = request.signal();
         if (keys[number] == key

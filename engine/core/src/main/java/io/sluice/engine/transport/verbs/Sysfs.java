@@ -10,7 +10,7 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** The kernel's data on RDMA devices beyond libibverbs: their location. Any of it may be absent. */
+/** The kernel's data on RDMA devices that libibverbs does not provide. Any of it may be absent. */
 final class Sysfs {
     private static final Path DEVICES = Path.of("/sys/class/infiniband");
     private static final Path PCI = Path.of("/sys/bus/pci/devices");
@@ -29,14 +29,14 @@ final class Sysfs {
         }
     }
 
-    /** The device's place in the tree of buses, or null for one that has none, such as softRoCE. */
+    /** The device's path in the bus tree, or null if it has none, such as softRoCE. */
     static @Nullable Path bus(String device) {
         return real(DEVICES.resolve(device).resolve("device"));
     }
 
-    /** The place of a PCIe device, or null. */
+    /** The path of a PCIe device, or null. */
     static @Nullable Path pci(String address) {
-        // an empty name, or one with dots, would be a folder that there is
+        // an empty name, or one with dots, would be an existing folder
         return PCI_ADDRESS.matcher(address).matches() ? real(PCI.resolve(address)) : null;
     }
 
@@ -48,12 +48,12 @@ final class Sysfs {
         }
     }
 
-    /** The type of an entry of a port's GID table, as {@code RoCE v2}; or null. */
+    /** The type of an entry of a port's GID table, such as {@code RoCE v2}; or null. */
     static @Nullable String gidType(String device, int port, int index) {
         return read(DEVICES.resolve(device + "/ports/" + port + "/gid_attrs/types/" + index));
     }
 
-    /** The counters of a port, by the driver's names; empty if there are none. */
+    /** The counters of a port by the driver's names; empty if there are none. */
     static Map<String, Long> portCounters(String device, int port) {
         Path folder = DEVICES.resolve(device + "/ports/" + port);
         Map<String, Long> found = new TreeMap<>();
@@ -62,19 +62,19 @@ final class Sysfs {
         return found;
     }
 
-    /** Adds what the files of a folder say, each of one number, but for what is there already. */
+    /** Adds the counters in a folder, one number a file, unless already present. */
     static void addCounters(Path folder, Map<String, Long> found) {
         try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
             for (Path file : files) {
                 String name = String.valueOf(file.getFileName());
-                // a setting of the kernel's, which stands among them
+                // a kernel setting among the counters
                 Long value = name.equals("lifespan") ? null : number(read(file));
                 if (value != null) {
                     found.putIfAbsent(name, value);
                 }
             }
         } catch (IOException | DirectoryIteratorException absent) {
-            // the device keeps none, or has been removed
+            // the device has no counters, or has been removed
         }
     }
 
@@ -82,7 +82,7 @@ final class Sysfs {
         try {
             return text == null ? null : Long.parseUnsignedLong(text) & Long.MAX_VALUE;
         } catch (NumberFormatException e) {
-            // some counters of some ports say N/A
+            // some ports report N/A for some counters
             return null;
         }
     }

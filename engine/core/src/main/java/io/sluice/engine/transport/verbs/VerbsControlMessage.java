@@ -5,25 +5,25 @@ import java.nio.ByteBuffer;
 
 /** The messages between endpoints over the control channel. The first byte is the type. */
 final class VerbsControlMessage {
-    /** This side's queue pair of a lane is destroyed, and with it all its requests in flight. */
+    /** The sender has destroyed its queue pair of a lane, and with it all requests in flight. */
     static final byte FENCE = 1;
-    /** This side's new queue pair of a lane is connected: the other side may use it. */
+    /** The sender has connected its new queue pair of a lane: the receiver may use it. */
     static final byte READY = 2;
-    /** A region that was attached is closed. */
+    /** An attached region is closed. */
     static final byte ENDED = 3;
-    /** Returns whether the region to which an adapter refused access is still attached. */
+    /** Reports whether the region to which an adapter refused access is still attached. */
     static final byte REFUSED = 4;
 
     private VerbsControlMessage() {}
 
     /**
-     * The end of one incarnation of a lane, and the offer of the next.
+     * The end of one incarnation of a lane and the offer of the next.
      *
-     * @param lane its index
-     * @param incarnation which has ended, 0 for the first
-     * @param received how many messages have arrived on the lane since its beginning
-     * @param number of the new queue pair, or 0 if the lane is to stay down
-     * @param sequence where the numbers of its packets begin
+     * @param lane the lane's index
+     * @param incarnation the incarnation that has ended, 0 for the first
+     * @param received how many messages have arrived on the lane since it began
+     * @param number the number of the new queue pair, or 0 if the lane stays down
+     * @param sequence its first packet sequence number
      * @param refused the handle of a region to which the peer's adapter refused access, or −1
      */
     record Fence(int lane, int incarnation, long received, int number, int sequence, long refused) {
@@ -73,7 +73,7 @@ final class VerbsControlMessage {
 
     static void need(ByteBuffer bytes, int count) {
         if (bytes.remaining() < count) {
-            throw new ProtocolException("a message of the peer's verbs endpoint is cut short");
+            throw new ProtocolException("the peer's verbs endpoint sent a truncated message");
         }
     }
 }

@@ -32,7 +32,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** One side of a connection: what its lanes are given to post, and what becomes of it when one breaks. */
+/** One side of a connection: distributes requests to its lanes, and moves them when a lane breaks. */
 final class VerbsEndpoint
         implements Endpoint, RegionAttachments, TransportMessages, Notifications, WriteVisibility, LaneContext {
     private final EndpointContext context;
@@ -43,7 +43,7 @@ final class VerbsEndpoint
     private final LaneTarget target;
     private final LaneNotifications notifications;
     private final Map<Long, VerbsRemoteKey> attached = new HashMap<>();
-    // what a lane that broke has not brought to its end
+    // requests that a broken lane has not completed
     private final ArrayDeque<WorkRequest> again = new ArrayDeque<>();
     private final Map<WorkRequest, Integer> failures = new IdentityHashMap<>();
     private final LaneRevival revival;
@@ -69,7 +69,7 @@ final class VerbsEndpoint
 
     @Override
     public byte[] offer() {
-        // each rail has a lane at least
+        // each rail has at least one lane
         List<Rail> usable = rails.stream().filter(Rail::isUsable).toList();
         if (usable.isEmpty()) {
             throw new ConnectFailedException("no port of " + rails + " is active (ibv_devinfo shows why)");
@@ -123,7 +123,7 @@ final class VerbsEndpoint
     public byte[] keysOf(long handle, ExportedRegion region) {
         RegisteredMemory registration = region.registration();
         if (!(registration instanceof RailRegistration ofRails)) {
-            throw new IllegalStateException("the region is not registered");
+            throw new IllegalStateException("the region is not registered with verbs");
         }
         return VerbsRemoteKey.write(region, ofRails);
     }
@@ -137,7 +137,7 @@ final class VerbsEndpoint
 
     @Override
     public void detached(RemoteKey key) {
-        // the peer's adapter would go on to let this side in
+        // the peer's adapter would still accept this side's requests
         ((VerbsRemoteKey) key).end();
         attached.remove(key.handle());
     }
@@ -162,12 +162,12 @@ final class VerbsEndpoint
         if (accepted < count) {
             refusedPost = true;
         }
-        // into the batch, which leaves at the end of the duty cycle; messages that wait would keep room from requests
+        // into the batch, which leaves at the end of the duty cycle; waiting messages would take room from requests
         lanes.sendMessages();
         return accepted;
     }
 
-    /** Gives a request to a lane; false if none has room. */
+    /** Posts a request on a lane; returns false if none has room. */
     private boolean place(WorkRequest request) {
         VerbsRemoteKey remote = (VerbsRemoteKey) request.remote();
         VerbsRemoteKey signal = request.hasSignal() ? (VerbsRemoteKey) request.signal() : null;
@@ -175,7 +175,7 @@ final class VerbsEndpoint
             completed(request, CompletionStatus.UNKNOWN_REGION);
             return true;
         }
-        // the words of an adapter's domain are changed by one adapter alone
+        // only one adapter may change the words of an adapter's domain
         boolean byAdapter = (request.operation().isAtomic() && remote.hasAdapterAtomics())
                 || (signal != null && signal.hasAdapterAtomics());
         if (byAdapter && isMisaligned(request, remote, signal)) {
@@ -194,7 +194,7 @@ final class VerbsEndpoint
         return true;
     }
 
-    /** An adapter would refuse the word, and break the lane. */
+    /** An adapter would refuse the word, and the lane would break. */
     private static boolean isMisaligned(WorkRequest request, VerbsRemoteKey remote, @Nullable VerbsRemoteKey signal) {
         long address = signal == null ? remote.address(request.remoteOffset()) : signal.address(request.signalOffset());
         return address % WorkRequest.WORD_BYTES != 0;
@@ -225,7 +225,7 @@ final class VerbsEndpoint
         }
         if (refusedPost && again.isEmpty()) {
             refusedPost = false;
-            // not at once: this may be said in the middle of completions, which go on using the lane
+            // later, because this may be called while completions that use the lane are handled
             shared.loop().execute(tellPostable);
         }
         if (notifications.takeRefused()) {
@@ -306,7 +306,7 @@ final class VerbsEndpoint
                 Fence fence = Fence.read(message);
                 VerbsLane lane = lane(fence.lane());
                 if (fence.refused() >= 0) {
-                    // a region that closes is deregistered before this loop may have taken it out of its table
+                    // a closing region may be deregistered before this loop has removed it from its table
                     ExportedRegion region = context.exposed(fence.refused());
                     send(VerbsControlMessage.refused(fence.lane(), region != null && region.isOpen()));
                 }
@@ -327,7 +327,7 @@ final class VerbsEndpoint
                 VerbsControlMessage.need(message, 2);
                 lane(Byte.toUnsignedInt(message.get())).peerRefused(message.get() != 0);
             }
-            default -> throw new ProtocolException("a message of type " + type + " of the peer's verbs endpoint");
+            default -> throw new ProtocolException("the peer's verbs endpoint sent a message of unknown type " + type);
         }
     }
 
@@ -414,7 +414,7 @@ final class VerbsEndpoint
 
     @Override
     public boolean isQuiescent() {
-        // a destroyed queue pair touches no memory
+        // a destroyed queue pair accesses no memory
         return closed;
     }
 

@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A queue pair and what is under way on it: work requests ({@link LaneWork}) and messages ({@link LaneMessages}). When it breaks,
- * an incarnation of the lane ends and the next begins ({@link LaneRecovery}). Confined to the loop.
+ * A queue pair and what is in flight on it: work requests ({@link LaneWork}) and messages ({@link LaneMessages}). When
+ * it breaks, an incarnation of the lane ends and the next begins ({@link LaneRecovery}). Confined to the loop.
  */
 final class VerbsLane implements LaneGroup.Member {
     private static final Logger LOG = LoggerFactory.getLogger(VerbsLane.class);
@@ -85,7 +85,7 @@ final class VerbsLane implements LaneGroup.Member {
         return group.rail();
     }
 
-    /** The place of the peer's port among its rails. */
+    /** The index of the peer's port among its rails. */
     int peerRail() {
         return queue.peerRail();
     }
@@ -109,14 +109,14 @@ final class VerbsLane implements LaneGroup.Member {
         return state.isDown();
     }
 
-    /** For any thread. */
+    /** May be called by any thread. */
     PathState pathState() {
         return state.path();
     }
 
     // ---- work requests ----
 
-    /** Bytes under way, with a share for each request's own cost. */
+    /** Bytes in flight plus a fixed cost for each request. */
     long load() {
         return requests.load();
     }
@@ -131,7 +131,7 @@ final class VerbsLane implements LaneGroup.Member {
         work.post(request);
     }
 
-    /** The adapter did not take a request of the batch, nor any of this lane that followed. */
+    /** The adapter refused a request of the batch, and with it all later ones of this lane. */
     private void postRefused(int error) {
         try {
             String text = Errno.message(error);
@@ -154,7 +154,7 @@ final class VerbsLane implements LaneGroup.Member {
         }
         if (status == VerbsCompletionQueue.SUCCESS) {
             if (phase != Phase.PROBING) {
-                // that a small read gets through says nothing of what broke the lane
+                // a small read that succeeds does not explain what broke the lane
                 watchdog.progress();
             }
             work.retireTo(at + 1);
@@ -166,11 +166,11 @@ final class VerbsLane implements LaneGroup.Member {
         }
         if (phase == Phase.BREAKING) {
             if (status != VerbsCompletionQueue.FLUSHED && fault.failedRequest() == null) {
-                // the peer's fence, or an event, has come before what broke the queue pair
+                // the peer's fence, or an event, arrived before the cause that broke the queue pair
                 work.retireTo(at);
                 work.blame(status);
             }
-            // flushed: what stands there is taken care of when the lane is fenced
+            // flushed: the entry is handled when the lane is fenced
             recovery.flushed(at);
             return;
         }
@@ -186,7 +186,7 @@ final class VerbsLane implements LaneGroup.Member {
         return messages;
     }
 
-    /** The end of the duty cycle: adds to the batch what waits. */
+    /** At the end of the duty cycle: adds the waiting messages to the batch. */
     private void flush() {
         state.flushBegins();
         try {
@@ -204,7 +204,7 @@ final class VerbsLane implements LaneGroup.Member {
         if (!state.isOpen()) {
             return;
         }
-        // beyond the places that work requests may take; one is kept for reports
+        // slots beyond those of work requests, one of them kept for reports
         while (visibility.isDue() && queue.free() > 1) {
             queue.readLandmark(visibility.next());
         }
@@ -225,7 +225,7 @@ final class VerbsLane implements LaneGroup.Member {
         }
     }
 
-    /** The part that makes its writes visible. */
+    /** Returns the part that makes its writes visible. */
     LaneVisibility visibility() {
         return visibility;
     }
@@ -248,7 +248,7 @@ final class VerbsLane implements LaneGroup.Member {
         recovery.peerFenced(fence);
     }
 
-    /** The peer says what became of the region that its adapter refused. */
+    /** The peer reports on the region that its adapter refused. */
     void peerRefused(boolean attached) {
         recovery.peerRefused(attached);
     }
@@ -258,7 +258,7 @@ final class VerbsLane implements LaneGroup.Member {
         recovery.peerReady(incarnation);
     }
 
-    /** Tries to take a lane that is down into use again. */
+    /** Tries to revive a lane that is down. */
     void revive() {
         recovery.revive();
     }
@@ -276,7 +276,7 @@ final class VerbsLane implements LaneGroup.Member {
         return watchdog.isStuck(now, timeoutNanos);
     }
 
-    /** Ends everything: each request is completed, and nothing touches memory any more. */
+    /** Ends everything: completes each request; nothing accesses memory any more. */
     void close() {
         if (state.phase() == Phase.CLOSED) {
             return;

@@ -6,7 +6,7 @@ import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.TransportLoop;
 import java.util.List;
 
-/** The part of the transport on one event loop: its connections' lanes, whose work is posted together. */
+/** The transport on one event loop: the lanes of its connections, whose work is posted together. */
 final class VerbsLoop implements TransportLoop {
     private final VerbsOptions options;
     private final List<Rail> rails;
@@ -28,7 +28,7 @@ final class VerbsLoop implements TransportLoop {
         return lanes.flush();
     }
 
-    /** Calls into the native library that have posted work, until now. */
+    /** The number of native calls that have posted work. */
     long posts() {
         return lanes.batch().posts();
     }

@@ -6,8 +6,8 @@ import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message of an engine to another on a lane: by SEND, in a buffer of {@link #BYTES}, or as a WRITE with an immediate.
- * In network byte order; each has a header:
+ * A message between engines on a lane: by SEND, in a buffer of {@link #BYTES}, or as a WRITE with an immediate. In
+ * network byte order; each has a header:
  *
  * <pre>
  *  0  type
@@ -20,28 +20,28 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 final class VerbsMessage {
-    /** How long a receive buffer is. */
+    /** The length of a receive buffer. */
     static final int BYTES = 512;
 
     static final int HEADER_BYTES = 16;
-    /** The bytes of a notification that one message takes. */
+    /** The notification bytes in one message. */
     static final int FRAGMENT_BYTES = BYTES - HEADER_BYTES - 24;
 
     // requests, each answered by a count or an ANSWER: handle, key, epoch, offset, operand, expected
     static final int SIGNAL = 1;
     static final int FETCH_ADD = 2;
     static final int COMPARE_AND_SWAP = 3;
-    /** A WRITE whose immediate names a defined signal, not a message by SEND. */
+    /** A WRITE whose immediate names a defined signal; not sent by SEND. */
     static final int WRITE_WITH_SIGNAL = 4;
-    /** Number of the request, status, value. */
+    /** The number of the request, its status, its value. */
     static final int ANSWER = 5;
-    /** Number, total length, offset, markers to wait for, bytes. */
+    /** Number, total length, offset, expected markers, bytes. */
     static final int NOTIFICATION = 6;
     /** All writes on this lane before the notification of this number have arrived. */
     static final int MARKER = 7;
     /** An adapter has changed a word: handle, key, epoch, offset. */
     static final int WAKE = 8;
-    /** Only the header. */
+    /** A header only. */
     static final int CREDIT = 9;
     /** Defines an immediate: its value, then handle, key, epoch, offset, addend. */
     static final int DEFINE_SIGNAL = 10;
@@ -65,7 +65,7 @@ final class VerbsMessage {
     private boolean enrolled;
     private boolean entrusted;
 
-    /** An empty message of a type, whose answers are of this lane. */
+    /** Resets the message to a type; its answered count is of this lane. */
     VerbsMessage begin(int what, LaneState of) {
         type = what;
         origin = of;
@@ -80,7 +80,7 @@ final class VerbsMessage {
         return this;
     }
 
-    /** Adds a word to the body. */
+    /** Appends a word to the body. */
     VerbsMessage word(long value) {
         words[count++] = value;
         return this;
@@ -123,7 +123,7 @@ final class VerbsMessage {
         return lane;
     }
 
-    /** Another lane carries it than its origin. */
+    /** Another lane carries it for its origin. */
     void entrust() {
         entrusted = true;
     }
@@ -132,13 +132,13 @@ final class VerbsMessage {
         return entrusted;
     }
 
-    /** The request that waits for the peer's answer, if this is one. */
+    /** The request that waits for the peer's answer, if any. */
     @Nullable
     AwaitedAnswer awaited() {
         return awaited;
     }
 
-    /** Whether its request has its place among those that wait for answers. */
+    /** Whether the request was added to those that wait for answers. */
     boolean isEnrolled() {
         return enrolled;
     }
@@ -147,14 +147,14 @@ final class VerbsMessage {
         enrolled = isEnrolled;
     }
 
-    /** Lets go of what it refers to. */
+    /** Drops all references. */
     void clear() {
         payload = NO_PAYLOAD;
         origin = null;
         awaited = null;
     }
 
-    /** Writes it into a buffer; gives its length. */
+    /** Encodes it into a buffer; returns its length. */
     int write(MemorySegment buffer, long at, int received, int answered) {
         int body = count * Long.BYTES + payloadLength;
         buffer.set(BYTE, at, (byte) type);
@@ -199,7 +199,7 @@ final class VerbsMessage {
         return buffer.get(LONG, at + HEADER_BYTES + (long) index * Long.BYTES);
     }
 
-    /** How many words the body of a type has before its payload; −1 for a type that is unknown. */
+    /** The number of words before the payload in a body of this type; −1 for an unknown type. */
     static int words(int type) {
         return switch (type) {
             case SIGNAL, FETCH_ADD -> 5;

@@ -6,9 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The offer of one side's endpoint to the other's, as it crosses the bootstrap.
+ * One endpoint's offer to the other in the bootstrap.
  *
- * @param credits messages that may be sent on a lane and not yet received
+ * @param credits the most messages in flight on a lane
  * @param rails the ports
  * @param lanes the queue pairs
  */
@@ -24,11 +24,11 @@ record VerbsOffer(int credits, List<OfferedRail> rails, List<OfferedLane> lanes)
      *
      * @param gid its address
      * @param lid its local identifier
-     * @param mtu the greatest path MTU that its side wants, in bytes
+     * @param mtu the largest path MTU that its side wants, in bytes
      * @param ethernet whether it is RoCE
-     * @param readDepth how many reads and atomic operations it answers at a time on a queue pair
-     * @param landmark the address of memory that may be read
-     * @param landmarkKey its key
+     * @param readDepth how many reads and atomic operations a queue pair answers at a time
+     * @param landmark the address of memory that the peer may read
+     * @param landmarkKey its remote key
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     record OfferedRail(byte[] gid, int lid, int mtu, boolean ethernet, int readDepth, long landmark, int landmarkKey) {}
@@ -36,9 +36,9 @@ record VerbsOffer(int credits, List<OfferedRail> rails, List<OfferedLane> lanes)
     /**
      * A queue pair.
      *
-     * @param rail the place of its port
+     * @param rail the index of its port
      * @param number its number
-     * @param sequence where the numbers of its packets begin
+     * @param sequence its first packet sequence number
      */
     record OfferedLane(int rail, int number, int sequence) {}
 
@@ -66,9 +66,9 @@ record VerbsOffer(int credits, List<OfferedRail> rails, List<OfferedLane> lanes)
     }
 
     /**
-     * Reads what a peer sent; a later version may add to its end.
+     * Parses the peer's offer, to which a later version may append.
      *
-     * @throws ProtocolException if it is damaged
+     * @throws ProtocolException if it is malformed
      */
     static VerbsOffer read(byte[] offer) {
         ByteBuffer bytes = ByteBuffer.wrap(offer);

@@ -6,9 +6,7 @@ import io.sluice.engine.transport.ExportedRegion;
 import io.sluice.engine.transport.RemoteKey;
 import java.nio.ByteBuffer;
 
-/**
- * The key of a region of the peer's: its address there, and the key of each of the peer's rails. Confined to the loop.
- */
+/** The key of a peer's region: its address, and its key on each of the peer's rails. Confined to the loop. */
 final class VerbsRemoteKey extends RemoteKey {
     private static final int MAX_RAILS = 16;
     private static final int ADAPTER_ATOMICS = 1;
@@ -25,7 +23,7 @@ final class VerbsRemoteKey extends RemoteKey {
         this.keys = keys;
     }
 
-    /** Encodes the key of a region that the peer attaches, for the control channel. */
+    /** Encodes the keys of a region that the peer attaches, for the control channel. */
     static byte[] write(ExportedRegion region, RailRegistration registration) {
         int rails = registration.rails();
         ByteBuffer bytes = ByteBuffer.allocate(1 + 1 + 8 + 4 * rails)
@@ -40,12 +38,12 @@ final class VerbsRemoteKey extends RemoteKey {
 
     static VerbsRemoteKey read(long handle, RegionDescriptor descriptor, ByteBuffer bytes, int rails) {
         if (bytes.remaining() < 10 || rails > MAX_RAILS || bytes.get() != rails) {
-            throw new ProtocolException("the keys of an attached region are damaged");
+            throw new ProtocolException("the peer sent malformed keys of an attached region");
         }
         int flags = bytes.get();
         long address = bytes.getLong();
         if (bytes.remaining() != 4 * rails || address + descriptor.length() < address) {
-            throw new ProtocolException("the keys of an attached region are damaged");
+            throw new ProtocolException("the peer sent malformed keys of an attached region");
         }
         int[] keys = new int[rails];
         for (int i = 0; i < rails; i++) {
@@ -68,7 +66,7 @@ final class VerbsRemoteKey extends RemoteKey {
         return adapterAtomics;
     }
 
-    /** The peer has said that the region is closed: its adapter would refuse, and break the lane. */
+    /** The peer has closed the region: its adapter would refuse requests and break the lane. */
     boolean hasEnded() {
         return ended;
     }

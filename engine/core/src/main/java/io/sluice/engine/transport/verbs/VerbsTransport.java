@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The transport of one engine: its rails. */
+/** The verbs transport of one engine: its rails. */
 final class VerbsTransport implements Transport {
     private static final Logger LOG = LoggerFactory.getLogger(VerbsTransport.class);
     // the specification allows 2^31; the limit only keeps a queue pair fair
@@ -33,7 +33,7 @@ final class VerbsTransport implements Transport {
     private final List<Rail> rails;
     private final Capabilities capabilities;
     private final List<PortMetrics> ports;
-    // the engine, and each registration: a device is closed after the last of its regions
+    // the engine and each registration hold a device, which is closed after the last of them
     private final AtomicLong users = new AtomicLong(1);
 
     VerbsTransport(VerbsOptions options, int windowOperations) {
@@ -102,7 +102,7 @@ final class VerbsTransport implements Transport {
         letGo();
     }
 
-    /** The devices stay open while this is held. */
+    /** Keeps the devices open until released. */
     private boolean hold() {
         long count;
         do {

@@ -7,7 +7,7 @@ import io.sluice.engine.TransportUnavailableException;
 import io.sluice.engine.transport.Transport;
 import io.sluice.engine.transport.TransportProvider;
 
-/** Finds out whether this machine has an RDMA device with an active port, and the library to use it. */
+/** The verbs transport, available on machines with libibverbs and an RDMA device with an active port. */
 public final class VerbsTransportProvider implements TransportProvider {
     private static final String NAME = "verbs";
     private static final int PREFERENCE = 10;

@@ -1,6 +1,6 @@
 package io.sluice.engine.transport.verbs;
 
-/** Reads on several lanes, after which everything that was written on them before is in the peer's memory. */
+/** Reads on several lanes; once all have returned, everything written on them before is in the peer's memory. */
 final class VisibilityRequest {
     private final Runnable done;
     private int outstanding = 1;

@@ -15,23 +15,23 @@ final class WorkErrors {
     private WorkErrors() {}
 
     /**
-     * How the request ends, or null if it is the path that failed, so that it is sent again behind a fence.
+     * Returns the request's final status, or null if the path failed and the request is posted again behind a fence.
      *
-     * @param status as the adapter gives it
-     * @param request which failed
-     * @param failures how often it has failed before
-     * @param portActive whether the port is up
+     * @param status the adapter's status
+     * @param request the failed request
+     * @param failures how often it failed before
+     * @param portActive whether the port is active
      */
     static @Nullable CompletionStatus of(int status, WorkRequest request, int failures, boolean portActive) {
         return switch (status) {
-            // softRoCE says so when it has no route for a packet
+            // softRoCE reports this when it has no route for a packet
             case VerbsCompletionQueue.LOCAL_QUEUE_PAIR_OPERATION_ERROR ->
                 failures < ATTEMPTS || !portActive ? null : CompletionStatus.LOCAL_MEMORY_FAULT;
             case VerbsCompletionQueue.LOCAL_LENGTH_ERROR,
                     VerbsCompletionQueue.LOCAL_PROTECTION_ERROR,
                     VerbsCompletionQueue.LOCAL_ACCESS_ERROR -> CompletionStatus.LOCAL_MEMORY_FAULT;
-            // nothing is wrong with what the engine has checked: adapters take packets amiss after losses, softRoCE
-            // above all
+            // the engine has checked the request: after losses some adapters, softRoCE above all, misreport valid
+            // packets as invalid
             case VerbsCompletionQueue.REMOTE_INVALID_REQUEST_ERROR ->
                 request.operation().isAtomic()
                         ? CompletionStatus.OUTCOME_UNKNOWN
@@ -47,7 +47,7 @@ final class WorkErrors {
         };
     }
 
-    /** Whether the path to the peer is to blame, rather than a request. */
+    /** Whether the path to the peer is to blame rather than a request. */
     static boolean isPathFailure(int status) {
         return status == VerbsCompletionQueue.LOCAL_QUEUE_PAIR_OPERATION_ERROR
                 || status == VerbsCompletionQueue.RETRIES_EXCEEDED
