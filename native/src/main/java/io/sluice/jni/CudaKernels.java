@@ -6,14 +6,14 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 
-/** Sluice's own kernels: PTX that every GPU of compute capability 7.5 or newer can run, with drivers of CUDA 10.0 or newer. */
+/** Sluice's kernels as PTX, for GPUs of compute capability 7.5 or newer and drivers of CUDA 10.0 or newer. */
 public final class CudaKernels {
     private static final String RESOURCE = "/META-INF/sluice/kernels.ptx";
 
     private CudaKernels() {}
 
     /**
-     * Reads them.
+     * Reads the PTX.
      *
      * @return the text, for {@link CudaModule#load}
      */

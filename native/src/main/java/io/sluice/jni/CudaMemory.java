@@ -1,59 +1,59 @@
 package io.sluice.jni;
 
 /**
- * Memory of GPUs, and memory of the host that they reach. See {@link CudaLibrary} for what all these classes share. Addresses of
- * devices are plain numbers here: the processor must not follow them.
+ * Memory of GPUs, and host memory that GPUs can access. See {@link CudaLibrary} for the conventions of these classes.
+ * Device addresses are plain numbers that the processor must not dereference.
  */
 public final class CudaMemory {
-    /** Bytes of the record that {@link #describe} writes. */
+    /** Size of the record that {@link #describe} writes, in bytes. */
     public static final int RECORD_BYTES = 40;
 
-    /** Offset of the allocation's base address in the record, a {@code long}. */
+    /** Offset in the record of the allocation's base address, a {@code long}. */
     public static final int RECORD_BASE_OFFSET = 0;
 
-    /** Offset of the allocation's length in the record, in bytes, a {@code long}. */
+    /** Offset in the record of the allocation's length in bytes, a {@code long}. */
     public static final int RECORD_LENGTH_OFFSET = 8;
 
     /**
-     * Offset of the buffer id in the record, a {@code long}: it changes when memory is freed and allocated again at one
-     * address.
+     * Offset in the record of the buffer id, a {@code long}: it changes when memory is freed and allocated again at the
+     * same address.
      */
     public static final int RECORD_BUFFER_ID_OFFSET = 16;
 
-    /** Offset of the device's ordinal in the record, an {@code int}; −1 if there is none. */
+    /** Offset in the record of the device's ordinal, an {@code int}; −1 if there is none. */
     public static final int RECORD_ORDINAL_OFFSET = 24;
 
-    /** Offset of the kind in the record, an {@code int}: one of the {@code KIND_} constants. */
+    /** Offset in the record of the kind, an {@code int}: one of the {@code KIND_} constants. */
     public static final int RECORD_KIND_OFFSET = 28;
 
-    /** Offset of the way of sharing in the record, an {@code int}: one of the {@code SHARING_} constants. */
+    /** Offset in the record of the sharing method, an {@code int}: one of the {@code SHARING_} constants. */
     public static final int RECORD_SHARING_OFFSET = 32;
 
-    /** Offset in the record of 1, an {@code int}, if RDMA adapters can reach the memory. */
+    /** Offset in the record of an {@code int}: 1 if RDMA adapters can access the memory. */
     public static final int RECORD_RDMA_OFFSET = 36;
 
-    /** The driver does not know the address. */
+    /** Kind: the driver does not know the address. */
     public static final int KIND_UNKNOWN = 0;
 
-    /** Memory of a device. */
+    /** Kind: memory of a device. */
     public static final int KIND_DEVICE = 1;
 
-    /** Memory of the host that devices reach. */
+    /** Kind: host memory that devices can access. */
     public static final int KIND_HOST = 2;
 
-    /** Managed memory, which moves between host and devices. */
+    /** Kind: managed memory, which moves between host and devices. */
     public static final int KIND_MANAGED = 3;
 
-    /** No other process can map it: of a memory pool, or made without a handle type. */
+    /** Sharing: none, as for memory of a pool or without a handle type. */
     public static final int SHARING_NONE = 0;
 
-    /** Shared by {@link #ipcHandle}, which shares the whole allocation. */
+    /** Sharing: by {@link #ipcHandle}, which shares the whole allocation. */
     public static final int SHARING_HANDLE = 1;
 
-    /** Shared by {@link #export}, a file descriptor. */
+    /** Sharing: by {@link #export}, a file descriptor. */
     public static final int SHARING_DESCRIPTOR = 2;
 
-    /** Bytes of a handle of {@link #ipcHandle}. */
+    /** Size of a handle of {@link #ipcHandle} in bytes. */
     public static final int IPC_HANDLE_BYTES = 64;
 
     static {
@@ -63,30 +63,30 @@ public final class CudaMemory {
     private CudaMemory() {}
 
     /**
-     * Returns the granularity of {@link #allocate}, which takes multiples of it.
+     * Returns the granularity of {@link #allocate}.
      *
      * @param device the device
-     * @return bytes, or an error
+     * @return the granularity in bytes, or an error
      */
     public static native long granularity(long device);
 
     /**
-     * Allocates memory of a device, by the virtual-memory API, that the device alone can reach and that can be exported as a file
-     * descriptor. Its bytes are undefined.
+     * Allocates device memory by the virtual-memory API. Only this device can access it, and it can be exported as a
+     * file descriptor. Its contents are undefined.
      *
      * @param device the device
      * @param bytes a multiple of {@link #granularity}, at least 1
-     * @return its address, or an error
+     * @return the address, or an error
      */
     public static native long allocate(long device, long bytes);
 
     /**
-     * Unmaps what {@link #allocate} or {@link #importDescriptor} has given. The memory goes back once every process has unmapped
-     * it. No work of a device on it may be under way.
+     * Unmaps memory of {@link #allocate} or {@link #importDescriptor}. The memory is freed once every process has
+     * unmapped it. No device work on it may be in flight.
      *
      * @param device the device
-     * @param address where it begins
-     * @param bytes its length
+     * @param address the start of the memory
+     * @param bytes the length in bytes
      * @return 0 or an error
      */
     public static native int free(long device, long address, long bytes);
@@ -95,62 +95,63 @@ public final class CudaMemory {
      * Exports an allocation of the virtual-memory API.
      *
      * @param device the device
-     * @param address within the allocation
+     * @param address an address within the allocation
      * @return a new file descriptor, closed on exec, or an error
      */
     public static native int export(long device, long address);
 
     /**
-     * Maps an allocation that another process has exported, so that a device of this process reaches it.
+     * Maps an allocation exported by another process, for access by a device of this process.
      *
-     * @param device which is to reach it; not necessarily the one that the memory lies on
+     * @param device the device that needs access; not necessarily the one that holds the memory
      * @param descriptor the file descriptor, which stays open
-     * @param bytes the length of the allocation
-     * @return where it is mapped, or an error
+     * @param bytes the length of the allocation in bytes
+     * @return the address of the mapping, or an error
      */
     public static native long importDescriptor(long device, int descriptor, long bytes);
 
     /**
-     * Asks the driver what lies at an address, of this process.
+     * Queries the driver for the memory at an address of this process.
      *
      * @param address any number
-     * @param record where {@link #RECORD_BYTES} are written
-     * @return 0, also if it does not know the address; or an error
+     * @param record the address of {@link #RECORD_BYTES} bytes to write
+     * @return 0, also for an unknown address; or an error
      */
     public static native int describe(long address, long record);
 
     /**
-     * Exports an allocation of {@code cudaMalloc}. The handle stands for all of the allocation, and opens in other processes only.
+     * Exports an allocation of {@code cudaMalloc}. The handle represents the whole allocation and can be opened only by
+     * other processes.
      *
-     * @param device which it lies on
-     * @param base where the allocation begins
-     * @param handle where {@link #IPC_HANDLE_BYTES} are written
+     * @param device the device that holds the memory
+     * @param base the start of the allocation
+     * @param handle the address of {@link #IPC_HANDLE_BYTES} bytes to write
      * @return 0 or an error
      */
     public static native int ipcHandle(long device, long base, long handle);
 
     /**
-     * Maps an allocation that another process has exported by {@link #ipcHandle}. It takes milliseconds.
+     * Maps an allocation that another process exported by {@link #ipcHandle}. Takes milliseconds.
      *
-     * @param device which is to reach it
-     * @param handle where {@link #IPC_HANDLE_BYTES} are read
-     * @return where the allocation begins here, or an error
+     * @param device the device that needs access
+     * @param handle the address of the {@link #IPC_HANDLE_BYTES} bytes of the handle
+     * @return the start of the allocation in this process, or an error
      */
     public static native long ipcOpen(long device, long handle);
 
     /**
-     * Unmaps what {@link #ipcOpen} has mapped. No work of a device on it may be under way.
+     * Unmaps an allocation of {@link #ipcOpen}. No device work on it may be in flight.
      *
-     * @param device which reached it
-     * @param base where the allocation begins
+     * @param device the device that had access
+     * @param base the start of the allocation
      * @return 0 or an error
      */
     public static native int ipcClose(long device, long base);
 
     /**
-     * Exports memory of a device as a dma-buf, for an RDMA adapter.
+     * Exports device memory as a dma-buf for an RDMA adapter.
      *
-     * @param device which it lies on
+     * @param device the device that holds the memory
      * @param address a multiple of the host's page size
      * @param bytes a multiple of the host's page size
      * @return a new file descriptor, or an error: {@code CUDA_ERROR_NOT_SUPPORTED} if the driver cannot
@@ -158,7 +159,7 @@ public final class CudaMemory {
     public static native int dmaBuffer(long device, long address, long bytes);
 
     /**
-     * Waits until what RDMA adapters have written is visible to the device.
+     * Waits until writes of RDMA adapters are visible to the device.
      *
      * @param device the device
      * @return 0 or an error: {@code CUDA_ERROR_NOT_SUPPORTED} if the driver cannot
@@ -166,20 +167,20 @@ public final class CudaMemory {
     public static native int flushRemoteWrites(long device);
 
     /**
-     * Pins memory of the host and lets all devices reach it.
+     * Pins host memory for access by all devices.
      *
-     * @param device the device whose context does it
-     * @param address where it begins
-     * @param bytes its length, at least 1
-     * @return its address for devices, or an error
+     * @param device the device whose context registers it
+     * @param address the start of the memory
+     * @param bytes the length in bytes, at least 1
+     * @return the device address, or an error
      */
     public static native long registerHost(long device, long address, long bytes);
 
     /**
-     * Ends {@link #registerHost}. No work of a device on it may be under way.
+     * Ends {@link #registerHost}. No device work on the memory may be in flight.
      *
-     * @param device the device whose context did it
-     * @param address where the memory begins, for the host
+     * @param device the device whose context registered it
+     * @param address the host address of the memory
      * @return 0 or an error
      */
     public static native int unregisterHost(long device, long address);

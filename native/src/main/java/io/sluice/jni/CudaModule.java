@@ -1,6 +1,6 @@
 package io.sluice.jni;
 
-/** Modules of kernels. See {@link CudaLibrary} for what all these classes share. */
+/** Kernel modules. See {@link CudaLibrary} for the conventions of these classes. */
 public final class CudaModule {
     static {
         NativeLibrary.ensureAvailable();
@@ -9,10 +9,10 @@ public final class CudaModule {
     private CudaModule() {}
 
     /**
-     * Loads a module. PTX is compiled for the device, which may take a second for the first time on a machine.
+     * Loads a module. The driver compiles PTX for the device, which may take a second the first time on a machine.
      *
      * @param device the device
-     * @param image where the text of PTX begins, which ends with a zero, or a cubin
+     * @param image the address of a cubin, or of PTX text with a terminating zero
      * @return the module's handle, or an error
      */
     public static native long load(long device, long image);
@@ -21,16 +21,16 @@ public final class CudaModule {
      * Finds a kernel.
      *
      * @param module the module
-     * @param name where its name begins, which ends with a zero
+     * @param name the address of its name with a terminating zero
      * @return the function's handle, which lives as long as the module; or an error
      */
     public static native long function(long module, long name);
 
     /**
-     * Unloads a module. None of its kernels may run.
+     * Unloads a module. None of its kernels may be running.
      *
      * @param module the module
-     * @return 0 or an error; the handle is gone in either case
+     * @return 0 or an error; the handle becomes invalid in either case
      */
     public static native int unload(long module);
 }

@@ -1,8 +1,8 @@
 package io.sluice.jni;
 
 /**
- * The error numbers of Linux that Sluice may meet. Methods of this package return them negated. The values are those of
- * x86_64 and aarch64, which agree; the shim's compilation fails where the system's differ.
+ * The Linux error numbers that Sluice handles; methods of this package return them negated. The values are those of
+ * x86_64 and aarch64, which agree; the shim does not compile where the system's differ.
  */
 public final class Errno {
     /** Operation not permitted. */
@@ -68,7 +68,7 @@ public final class Errno {
     /** Function not implemented by this kernel. */
     public static final int ENOSYS = 38;
 
-    /** There is nothing in this place. */
+    /** No data, such as an empty table entry. */
     public static final int ENODATA = 61;
 
     /** Protocol error. */
@@ -153,7 +153,7 @@ public final class Errno {
     private Errno() {}
 
     /**
-     * Describes an error number, in English in every locale.
+     * Describes an error number in English, independent of the locale.
      *
      * @param errno the error number, or a negated one as methods of this package return it
      * @return the system's description, for example {@code Connection refused}; never empty

@@ -12,7 +12,7 @@ public final class EventDescriptor {
     private EventDescriptor() {}
 
     /**
-     * Creates an event descriptor that does not block and is closed on {@code exec}.
+     * Creates a non-blocking event descriptor that is closed on {@code exec}.
      *
      * @return the file descriptor, or {@code -errno}: {@code -EMFILE}, {@code -ENFILE}
      */
@@ -22,12 +22,12 @@ public final class EventDescriptor {
      * Makes the descriptor readable. Any thread may call this.
      *
      * @param fd the event descriptor
-     * @return 0 or {@code -errno}; a counter that is full counts as success, because the descriptor is readable
+     * @return 0 or {@code -errno}; a full counter counts as success, because the descriptor is readable
      */
     public static native int signal(int fd);
 
     /**
-     * Takes all signals, so that the descriptor is no longer readable.
+     * Takes all signals, which makes the descriptor unreadable.
      *
      * @param fd the event descriptor
      * @return 1 if there was at least one signal, 0 if there was none, or {@code -errno}

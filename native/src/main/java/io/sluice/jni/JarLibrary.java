@@ -9,7 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 
-/** The library that the jar brings. A library has to be a file to be loaded, so it becomes one for a moment. */
+/** The library in the jar. The dynamic linker loads files only, so it is extracted for the duration of the load. */
 record JarLibrary(String platform, Path parent) {
     static final String FOLDER_PROPERTY = "sluice.native.tmpdir";
     private static final int MOST_ATTEMPTS = 100;
@@ -33,9 +33,9 @@ record JarLibrary(String platform, Path parent) {
     }
 
     /**
-     * Creates a folder that no other user may enter, so that the library cannot be replaced in it. As it is not
-     * taken if it is there already, its name need not be hard to guess; {@link Files#createTempDirectory} would draw one from
-     * a secure source, and to set that up takes longer than to load the library.
+     * Creates a folder that no other user may enter, so that the library cannot be replaced in it. The name need not be
+     * unpredictable, because an existing folder is not used; {@link Files#createTempDirectory} would initialise a
+     * secure random source, which takes longer than loading the library.
      */
     private Path createFolder() throws IOException {
         for (int attempt = 1; ; attempt++) {
@@ -57,7 +57,7 @@ record JarLibrary(String platform, Path parent) {
         } catch (UnsatisfiedLinkError e) {
             if (isOnNoexecMount(file)) {
                 throw new IOException(
-                        "the file system of " + parent + " is mounted noexec, so it holds no libraries", e);
+                        "the file system of " + parent + " is mounted noexec; libraries cannot be loaded from it", e);
             }
             throw e;
         }
@@ -67,7 +67,7 @@ record JarLibrary(String platform, Path parent) {
         try {
             Files.deleteIfExists(path);
         } catch (IOException e) {
-            // A network file system may keep a file that is in use. The library is loaded all the same.
+            // A network file system may refuse to delete an open file. The library is loaded all the same.
             path.toFile().deleteOnExit();
         }
     }
@@ -79,6 +79,6 @@ record JarLibrary(String platform, Path parent) {
 
     @Override
     public String toString() {
-        return "the jar's library for " + platform + ", by way of " + parent;
+        return "the jar's library for " + platform + ", extracted to " + parent;
     }
 }

@@ -1,6 +1,6 @@
 package io.sluice.jni;
 
-/** The loading functions of the virtual machine. */
+/** The JVM's functions for loading libraries. */
 interface Linker {
     /** Loads a file as {@link System#load}. */
     void load(String file);

@@ -7,8 +7,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Facts about the machine and its kernel. All but {@link #pageSize},
- * {@link #availableMemory} and {@link #setAffinity} are read in Java. */
+/**
+ * Facts about the machine and its kernel, read in Java except for {@link #pageSize}, {@link #availableMemory} and
+ * {@link #setAffinity}.
+ */
 public final class MachineFacts {
     private static final Path PROC = Path.of("/proc");
 
@@ -17,14 +19,14 @@ public final class MachineFacts {
     /**
      * Returns the kernel's release.
      *
-     * @return as {@code uname -r}, for example {@code 6.1.0-18-amd64}
+     * @return the output of {@code uname -r}, for example {@code 6.1.0-18-amd64}
      */
     public static String kernelRelease() {
         return System.getProperty("os.version", "unknown");
     }
 
     /**
-     * Returns how much memory this process may lock (the soft limit {@code RLIMIT_MEMLOCK}).
+     * Returns the limit of locked memory of this process (the soft limit {@code RLIMIT_MEMLOCK}).
      *
      * @return bytes, or -1 for no limit
      * @throws UncheckedIOException if {@code /proc} cannot be read
@@ -34,7 +36,7 @@ public final class MachineFacts {
     }
 
     /**
-     * Returns the size of a page of memory.
+     * Returns the page size.
      *
      * @return bytes
      */
@@ -44,11 +46,11 @@ public final class MachineFacts {
     }
 
     /**
-     * Returns the random id of this boot of the kernel: the same for all processes and containers under one kernel,
-     * another one after each boot.
+     * Returns the random id of this boot of the kernel: the same for all processes and containers under one kernel, and
+     * new after each boot.
      *
-     * @return a UUID in its usual form
-     * @throws UncheckedIOException if {@code /proc} cannot be read; no made-up value stands in, because two hosts must
+     * @return a UUID in text form
+     * @throws UncheckedIOException if {@code /proc} cannot be read; there is no fallback value, because two hosts must
      *     never seem to be one
      */
     public static String bootId() {
@@ -56,8 +58,8 @@ public final class MachineFacts {
     }
 
     /**
-     * Counts the online processors of the machine, of which this process may use fewer (that is
-     * {@link Runtime#availableProcessors}).
+     * Counts the online processors of the machine; this process may be restricted to fewer ({@link
+     * Runtime#availableProcessors}).
      *
      * @return at least 1
      */
@@ -66,13 +68,13 @@ public final class MachineFacts {
             return ProcFiles.countOfCpuList(
                     text(Path.of("/sys/devices/system/cpu/online")).strip());
         } catch (UncheckedIOException | NumberFormatException e) {
-            // Some sandboxes hide /sys: what this process may use is the best that can be said there.
+            // some sandboxes hide /sys: fall back to what this process may use
             return Runtime.getRuntime().availableProcessors();
         }
     }
 
     /**
-     * Returns the memory of the machine, without the limits of a container.
+     * Returns the memory of the machine, regardless of container limits.
      *
      * @return bytes
      * @throws UncheckedIOException if {@code /proc} cannot be read
@@ -82,18 +84,17 @@ public final class MachineFacts {
     }
 
     /**
-     * Returns how much memory this process may still use: what the machine has available, or less where the limit of a
-     * control group, such as a container's, leaves less. Page cache that can be dropped counts as available, swap does
-     * not. Any thread.
+     * Returns how much memory this process may still use: the machine's available memory, or less if a control group
+     * such as a container's leaves less. Reclaimable page cache counts as available, swap does not. Any thread.
      *
-     * @return bytes, 0 or more, or {@code -errno}: {@code -ENOSYS} where the kernel does not tell
+     * @return bytes, 0 or more, or {@code -errno}: {@code -ENOSYS} if the kernel does not report it
      * @throws IllegalStateException if the native library is not available
      */
     public static long availableMemory() {
         return availableMemory(Path.of(""));
     }
 
-    /** As {@link #availableMemory()}, with the kernel's files below another folder, for tests. */
+    /** As {@link #availableMemory()}, with another root folder of the kernel's files, for tests. */
     static long availableMemory(Path root) {
         NativeLibrary.ensureAvailable();
         return availableMemoryBelow(root.toString().getBytes(StandardCharsets.UTF_8));
@@ -102,10 +103,10 @@ public final class MachineFacts {
     private static native long availableMemoryBelow(byte[] root);
 
     /**
-     * Returns the model of the processor.
+     * Returns the processor model.
      *
-     * @return the name that the kernel shows, on aarch64 the implementer's and part's numbers; {@code unknown} if it
-     *     shows neither
+     * @return the kernel's name for it, on aarch64 the implementer and part numbers; {@code unknown} if there is
+     *     neither
      * @throws UncheckedIOException if {@code /proc} cannot be read
      */
     public static String cpuModel() {
@@ -113,10 +114,11 @@ public final class MachineFacts {
     }
 
     /**
-     * Binds the calling thread, and no other, to one processor. Not for virtual threads: it would bind their carrier.
+     * Binds the calling thread to one processor. Not for virtual threads: it would bind their carrier.
      *
      * @param cpu the processor's number, from 0
-     * @return 0, or {@code -errno}: {@code -EINVAL} for a processor that is not there or that this process may not use
+     * @return 0, or {@code -errno}: {@code -EINVAL} for a processor that does not exist or that this process may not
+     *     use
      * @throws IllegalStateException if the native library is not available
      */
     public static int setAffinity(int cpu) {
@@ -132,7 +134,7 @@ public final class MachineFacts {
 
     private static String text(Path file) {
         try {
-            // Not every byte in /proc is UTF-8; this never fails to decode.
+            // not every byte in /proc is UTF-8; this decoder never fails
             return new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1);
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -1,6 +1,6 @@
 package io.sluice.jni;
 
-/** Memory straight from the kernel, by address. */
+/** Anonymous memory from the kernel, by address. */
 public final class Memory {
     static {
         NativeLibrary.ensureAvailable();
@@ -11,9 +11,8 @@ public final class Memory {
     /**
      * Maps private anonymous memory: zeroed, aligned to pages, readable and writable.
      *
-     * @param bytes how many bytes, at least 1; the kernel rounds up to whole pages
-     * @param prefault whether the kernel should give every page its memory now, as far as it can, rather than at the
-     *     first touch
+     * @param bytes the size in bytes, at least 1; the kernel rounds up to whole pages
+     * @param prefault whether to allocate every page now, as far as possible, rather than on first access
      * @return the address, which is always positive, or {@code -errno}: {@code -ENOMEM}, {@code -EINVAL} for a size
      *     below 1
      */
@@ -24,12 +23,12 @@ public final class Memory {
      *
      * @param address the address that {@link #map} returned
      * @param bytes the same size
-     * @return 0, or {@code -errno}: {@code -EINVAL} for a size below 1 or an address that is not a page's
+     * @return 0, or {@code -errno}: {@code -EINVAL} for a size below 1 or an address that is not page-aligned
      */
     public static native int unmap(long address, long bytes);
 
     /**
-     * Returns the size of a page of memory.
+     * Returns the page size.
      *
      * @return bytes
      */

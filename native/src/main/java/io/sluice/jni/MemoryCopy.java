@@ -10,7 +10,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Copies of bytes in C: for sizes at which that is faster than Java's {@link MemorySegment#copy}, and for memory that may be
+ * Copies in C: for sizes at which C is faster than Java's {@link MemorySegment#copy}, and for memory that may be
  * missing.
  */
 public final class MemoryCopy {
@@ -40,18 +40,18 @@ public final class MemoryCopy {
     private MemoryCopy() {}
 
     /**
-     * Copies bytes between two segments of native memory. They may overlap. Safepoints do not wait for it, however long
-     * it takes; the segments' arenas cannot be closed meanwhile.
+     * Copies bytes between two segments of native memory, which may overlap. Does not delay safepoints; the segments'
+     * arenas cannot be closed meanwhile.
      *
-     * @param to the segment to copy to
-     * @param toOffset where its first byte goes
-     * @param from the segment to copy from
-     * @param fromOffset where the first byte comes from
-     * @param bytes how many bytes, not negative
-     * @throws IndexOutOfBoundsException if the bytes do not lie within both segments
+     * @param to the target segment
+     * @param toOffset the target offset in bytes
+     * @param from the source segment
+     * @param fromOffset the source offset in bytes
+     * @param bytes the number of bytes, not negative
+     * @throws IndexOutOfBoundsException if a range exceeds its segment
      * @throws IllegalArgumentException if {@code to} is read-only, or a segment lies on the Java heap
      * @throws IllegalStateException if an arena is closed
-     * @throws WrongThreadException if an arena is another thread's
+     * @throws WrongThreadException if an arena is confined to another thread
      */
     public static void copy(MemorySegment to, long toOffset, MemorySegment from, long fromOffset, long bytes) {
         check(to, toOffset, from, fromOffset, bytes);
@@ -65,22 +65,22 @@ public final class MemoryCopy {
     }
 
     /**
-     * Copies bytes between two segments of native memory, which must not overlap, by the kernel ({@code
-     * process_vm_readv} of the own process). Slower than {@link #copy}, but a page that is missing, as of a mapped file
-     * that was truncated, is an error here, where it ends the process there. The segments' arenas cannot be closed
+     * Copies bytes between two segments of native memory, which must not overlap, through the kernel ({@code
+     * process_vm_readv} of the own process). Slower than {@link #copy}, but returns an error where a page is missing,
+     * such as in a truncated mapped file; {@link #copy} would end the process. The segments' arenas cannot be closed
      * meanwhile.
      *
-     * @param to the segment to copy to
-     * @param toOffset where its first byte goes
-     * @param from the segment to copy from
-     * @param fromOffset where the first byte comes from
-     * @param bytes how many bytes, not negative
-     * @return 0, or {@code -errno}: {@code -EFAULT} if some of the memory is missing, and some of the bytes may have
-     *     been copied; {@code -ENOSYS} or {@code -EPERM} where the system does not allow the call at all
-     * @throws IndexOutOfBoundsException if the bytes do not lie within both segments
+     * @param to the target segment
+     * @param toOffset the target offset in bytes
+     * @param from the source segment
+     * @param fromOffset the source offset in bytes
+     * @param bytes the number of bytes, not negative
+     * @return 0, or {@code -errno}: {@code -EFAULT} if memory is missing, in which case some bytes may have been
+     *     copied; {@code -ENOSYS} or {@code -EPERM} where the system forbids the call
+     * @throws IndexOutOfBoundsException if a range exceeds its segment
      * @throws IllegalArgumentException if {@code to} is read-only, or a segment lies on the Java heap
      * @throws IllegalStateException if an arena is closed
-     * @throws WrongThreadException if an arena is another thread's
+     * @throws WrongThreadException if an arena is confined to another thread
      */
     public static int copyByKernel(MemorySegment to, long toOffset, MemorySegment from, long fromOffset, long bytes) {
         check(to, toOffset, from, fromOffset, bytes);
@@ -94,24 +94,24 @@ public final class MemoryCopy {
     }
 
     /**
-     * Copies pages of one size between two segments of native memory, one after the other; they may overlap. Safepoints do not
-     * wait for it; the segments' arenas cannot be closed meanwhile.
+     * Copies pages of one size between two segments of native memory, in order; they may overlap. Does not delay
+     * safepoints; the segments' arenas cannot be closed meanwhile.
      *
-     * <p>Memory that may be missing, such as that of a file that others may cut short, must not be given to it: the access would
+     * <p>Not for memory that may be missing, such as that of a file that other processes can truncate: the access would
      * end the process.
      *
-     * @param to the segment to copy to
-     * @param toOffsets where each page goes: native memory with 8 bytes a page, in this processor's byte order
-     * @param from the segment to copy from
-     * @param fromOffsets where each page comes from, as {@code toOffsets}
-     * @param first the first page to copy, by its place in both tables
-     * @param count how many pages, not negative
-     * @param pageBytes how long each is, at least 1
-     * @return how many pages were copied: less than {@code count} if the next one does not lie within both segments
-     * @throws IndexOutOfBoundsException if the pages do not lie within both tables
+     * @param to the target segment
+     * @param toOffsets the target offset of each page: native memory with 8 bytes a page in native byte order
+     * @param from the source segment
+     * @param fromOffsets the source offset of each page, as {@code toOffsets}
+     * @param first the index of the first page to copy, in both tables
+     * @param count the number of pages, not negative
+     * @param pageBytes the page length in bytes, at least 1
+     * @return the number of pages copied: less than {@code count} if the next one exceeds its segment
+     * @throws IndexOutOfBoundsException if the pages exceed a table
      * @throws IllegalArgumentException if {@code to} is read-only, a segment lies on the Java heap, or {@code pageBytes} is below 1
      * @throws IllegalStateException if an arena is closed
-     * @throws WrongThreadException if an arena is another thread's
+     * @throws WrongThreadException if an arena is confined to another thread
      */
     public static long copyPages(
             MemorySegment to,
@@ -155,7 +155,7 @@ public final class MemoryCopy {
         return handle(function, result == null ? arguments : arguments.changeReturnLayout(result));
     }
 
-    /** Segments are passed rather than addresses, so that the linker keeps their arenas open during the call. */
+    /** Takes segments rather than addresses, so that the linker keeps their arenas open during the call. */
     @SuppressWarnings("restricted") // calling native code is what this package is for
     private static MethodHandle handle(String function, FunctionDescriptor type) {
         return java.lang.foreign.Linker.nativeLinker()

@@ -3,14 +3,14 @@ package io.sluice.jni;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Loads Sluice's native library, once, when this class is first used.
+ * Loads Sluice's native library once, on first use of this class.
  *
- * <p>The library is looked for in this order: the file that the system property {@code sluice.native.path} names (if it
- * is set, nothing else is tried); {@code libsluice.so} on {@code java.library.path}; the copy in Sluice's own jar.
+ * <p>Search order: the file named by the system property {@code sluice.native.path} (if it is set, nothing else is
+ * tried); {@code libsluice.so} on {@code java.library.path}; the copy in Sluice's own jar.
  *
- * <p>That copy is extracted into a private folder (mode 0700) below the one that {@code sluice.native.tmpdir} names,
- * otherwise below {@code java.io.tmpdir}, and deleted as soon as it is loaded. The folder must not be on a file system
- * mounted {@code noexec}.
+ * <p>That copy is extracted into a private folder (mode 0700) below the folder named by {@code sluice.native.tmpdir},
+ * or else {@code java.io.tmpdir}, and deleted as soon as it is loaded. The folder must not be on a file system mounted
+ * {@code noexec}.
  *
  * <p>Linux on x86_64 and aarch64 is supported.
  */
@@ -20,7 +20,7 @@ public final class NativeLibrary {
     private NativeLibrary() {}
 
     /**
-     * Returns whether the native library is loaded and fits.
+     * Returns whether the native library is loaded and has the right version.
      *
      * @return whether the other classes of this package can be used
      */
@@ -29,10 +29,9 @@ public final class NativeLibrary {
     }
 
     /**
-     * Tells why the native library is not available.
+     * Returns why the native library is not available.
      *
-     * @return the cause, which carries each failed attempt as a suppressed one; {@code null} if the library is
-     *     available
+     * @return the cause, with each failed attempt as a suppressed exception; {@code null} if the library is available
      */
     public static @Nullable Throwable unavailabilityCause() {
         return OUTCOME.cause();
@@ -41,8 +40,8 @@ public final class NativeLibrary {
     /**
      * Checks that the native library is available.
      *
-     * @throws IllegalStateException if it is not; the message says what was tried and what to do, and the cause is
-     *     {@link #unavailabilityCause()}
+     * @throws IllegalStateException if it is not; the message lists what was tried and the remedy, the cause is {@link
+     *     #unavailabilityCause()}
      */
     public static void ensureAvailable() {
         Throwable cause = OUTCOME.cause();
@@ -54,7 +53,7 @@ public final class NativeLibrary {
     /**
      * Describes the loaded library.
      *
-     * @return its interface's version, its platform and its compiler, for example {@code 6 linux-x86_64 gcc 12.2.0}
+     * @return its interface version, platform and compiler, for example {@code 6 linux-x86_64 gcc 12.2.0}
      * @throws IllegalStateException if the library is not available
      */
     public static String version() {
@@ -62,7 +61,7 @@ public final class NativeLibrary {
         return Shim.ABI_VERSION + " " + Shim.description();
     }
 
-    /** The file that the library was loaded from, for diagnosis; empty if it was not loaded. */
+    /** The file from which the library was loaded, for diagnosis; empty if it was not loaded. */
     static String origin() {
         return OUTCOME.origin();
     }

@@ -8,13 +8,13 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds, loads and checks the native library. It takes its surroundings as parameters, so that a test can put it on
- * machines that are not there. Each instance loads once.
+ * Finds, loads and checks the native library. Takes its environment as parameters, so that tests can simulate other
+ * machines. Each instance loads once.
  */
 final class NativeLoader {
     static final String PATH_PROPERTY = "sluice.native.path";
 
-    /** One place to load the library from. */
+    /** A location to load the library from. */
     private interface Source {
         void load() throws IOException;
     }
@@ -49,12 +49,12 @@ final class NativeLoader {
         try {
             return explicit.isEmpty() ? search("linux-" + architecture) : loadExactly(explicit);
         } catch (WrongVersion e) {
-            // The virtual machine has bound the native methods to that library: one loaded after it would not be used.
+            // The JVM has bound the native methods to that library and would not use one loaded later.
             failures.add(e);
-            return unavailable("Remove that library, or put the one of this version in its place.");
+            return unavailable("Remove that library, or replace it with the one of this version.");
         } catch (IllegalCallerException e) {
-            // Refused wherever the library lies.
-            failures.add(new IOException("to load native code: " + e.getMessage(), e));
+            // refused for any library
+            failures.add(new IOException("the JVM refuses native code: " + e.getMessage(), e));
             Module module = NativeLoader.class.getModule();
             return unavailable("Start java with --enable-native-access="
                     + (module.isNamed() ? module.getName() : "ALL-UNNAMED") + ".");
@@ -63,11 +63,11 @@ final class NativeLoader {
 
     private LoadOutcome loadExactly(String file) {
         String origin = "-D" + PATH_PROPERTY + "=" + file;
-        // A configured file is the only candidate: loading another one in its place would hide the mistake.
+        // A configured file is the only candidate: loading another one would hide the mistake.
         if (loads(origin, () -> linker.load(Path.of(file).toAbsolutePath().toString()))) {
             return LoadOutcome.loaded(origin);
         }
-        return unavailable("Let -D" + PATH_PROPERTY + " name this version's libsluice.so for this machine, or leave it"
+        return unavailable("Set -D" + PATH_PROPERTY + " to this version's libsluice.so for this machine, or leave it"
                 + " out to use the one in the jar.");
     }
 
@@ -80,8 +80,8 @@ final class NativeLoader {
         if (loads(inJar.toString(), () -> inJar.load(linker))) {
             return LoadOutcome.loaded(inJar.toString());
         }
-        return unavailable("Let -D" + JarLibrary.FOLDER_PROPERTY + " name a writable folder that is not mounted noexec,"
-                + " or let -D" + PATH_PROPERTY + " name a libsluice.so.");
+        return unavailable("Set -D" + JarLibrary.FOLDER_PROPERTY + " to a writable folder that is not mounted noexec,"
+                + " or set -D" + PATH_PROPERTY + " to a libsluice.so.");
     }
 
     private boolean loads(String origin, Source source) {
@@ -101,7 +101,7 @@ final class NativeLoader {
         try {
             found = linker.abiVersion();
         } catch (LinkageError e) {
-            failures.add(new IOException(origin + ": the library that was loaded is not Sluice's", e));
+            failures.add(new IOException(origin + ": the loaded library is not Sluice's", e));
             return false;
         }
         if (found != Shim.ABI_VERSION) {
@@ -141,7 +141,7 @@ final class NativeLoader {
         return e instanceof LinkageError && message != null ? message : e.toString();
     }
 
-    /** The architecture as the library's folder in the jar names it; empty if there is none. */
+    /** The name of the architecture's folder in the jar; empty if unsupported. */
     private static String canonicalArchitecture(String osArch) {
         return switch (osArch) {
             case "amd64", "x86_64" -> "x86_64";

@@ -6,13 +6,13 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Reads meaning out of the text of {@code /proc} and {@code /sys} files. */
+/** Parses files of {@code /proc} and {@code /sys}. */
 final class ProcFiles {
     private static final String LOCKED_MEMORY = "Max locked memory";
 
     private ProcFiles() {}
 
-    /** Bytes of the soft limit in {@code /proc/self/limits}, -1 if unlimited. */
+    /** The soft limit in {@code /proc/self/limits} in bytes, -1 if unlimited. */
     static long lockedMemoryLimit(List<String> limits) {
         for (String line : limits) {
             if (line.startsWith(LOCKED_MEMORY)) {
@@ -23,7 +23,7 @@ final class ProcFiles {
         throw missing(LOCKED_MEMORY);
     }
 
-    /** Bytes of {@code MemTotal} in {@code /proc/meminfo}. */
+    /** {@code MemTotal} of {@code /proc/meminfo} in bytes. */
     static long totalMemory(List<String> meminfo) {
         String value = firstValue(meminfo, "MemTotal");
         if (value == null) {
@@ -32,7 +32,7 @@ final class ProcFiles {
         return Long.parseLong(value.replace("kB", "").strip()) * 1024;
     }
 
-    /** The first processor's name in {@code /proc/cpuinfo}. */
+    /** The name of the first processor in {@code /proc/cpuinfo}. */
     static String cpuModel(List<String> cpuinfo) {
         String name = firstValue(cpuinfo, "model name");
         if (name != null) {
@@ -43,7 +43,7 @@ final class ProcFiles {
         return implementer == null || part == null ? "unknown" : "ARM implementer " + implementer + " part " + part;
     }
 
-    /** The number of processors in a list like {@code 0-3,8,10-11}. */
+    /** The number of processors in a list such as {@code 0-3,8,10-11}. */
     static int countOfCpuList(String list) {
         int count = 0;
         for (String range : list.split(",")) {
@@ -53,7 +53,7 @@ final class ProcFiles {
         return count;
     }
 
-    /** Whether the file system that holds a file forbids to map it for execution, by {@code /proc/self/mounts}. */
+    /** Whether {@code /proc/self/mounts} lists the file system of a file as {@code noexec}. */
     static boolean isOnNoexecMount(List<String> mounts, Path file) {
         int depth = -1;
         boolean noexec = false;
@@ -63,7 +63,7 @@ final class ProcFiles {
                 continue;
             }
             Path point = Path.of(unescaped(fields[1]));
-            // The deepest mount holds the file, and of several at one point the last.
+            // the deepest mount point contains the file, and the last mount on it counts
             if (file.startsWith(point) && point.getNameCount() >= depth) {
                 depth = point.getNameCount();
                 noexec = List.of(fields[3].split(",")).contains("noexec");

@@ -3,7 +3,7 @@ package io.sluice.jni;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The names of signals, by the numbers that they have on x86_64 and aarch64. */
+/** The names of signals by their numbers on x86_64 and aarch64. */
 final class SignalNames {
     private static final List<String> NAMES = List.of(
             "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM",
@@ -12,7 +12,7 @@ final class SignalNames {
 
     private SignalNames() {}
 
-    /** The names of a set, in which bit n is signal n. */
+    /** The names in a set whose bit n is signal n. */
     static String of(int set) {
         List<String> names = new ArrayList<>();
         for (int signal = 1; signal <= NAMES.size(); signal++) {

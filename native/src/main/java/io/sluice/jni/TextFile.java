@@ -6,12 +6,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * What a file holds that a person has written, such as tokens, certificates or a trace: UTF-8, as editors save it, with a
- * byte-order mark before it or without. It is here, in the lowest module, so that the engine and the programs above it
- * read such files alike. Any thread.
+ * A file written by a person, such as tokens, certificates or a trace: UTF-8 as editors save it, with or without a
+ * byte-order mark. In the lowest module, so that the engine and the programs above it read such files alike. Any
+ * thread.
  */
 public final class TextFile {
-    /** The most bytes that a mark has. */
+    /** The length of the longest byte-order mark. */
     public static final int MOST_MARK_BYTES = 4;
 
     private static final byte[] UTF_8 = {(byte) 0xEF, (byte) 0xBB, (byte) 0xBF};
@@ -22,12 +22,12 @@ public final class TextFile {
     private TextFile() {}
 
     /**
-     * How long the mark is that a text begins with.
+     * Returns the length of the byte-order mark at the start of a text.
      *
-     * @param bytes the first of the text: {@value #MOST_MARK_BYTES} or more, or all
-     * @param count how many of them count
-     * @param name of the file, for messages
-     * @return bytes to leave out; 0 if there is no mark
+     * @param bytes the start of the text: {@value #MOST_MARK_BYTES} bytes or more, or all of it
+     * @param count how many of the bytes are valid
+     * @param name the file's name, for messages
+     * @return the number of bytes to skip; 0 without a mark
      * @throws TextFormatException if the mark is that of UTF-16 or UTF-32
      */
     public static int markBytes(byte[] bytes, int count, String name) throws TextFormatException {
@@ -41,10 +41,10 @@ public final class TextFile {
     }
 
     /**
-     * Leaves out the mark.
+     * Removes the byte-order mark.
      *
-     * @param bytes of the file
-     * @param name of the file, for messages
+     * @param bytes the file's bytes
+     * @param name the file's name, for messages
      * @return the bytes after the mark
      * @throws TextFormatException if the mark is that of UTF-16 or UTF-32
      */
@@ -53,12 +53,12 @@ public final class TextFile {
     }
 
     /**
-     * The text, without the mark.
+     * Decodes the text without the mark.
      *
-     * @param bytes of the file
-     * @param name of the file, for messages
+     * @param bytes the file's bytes
+     * @param name the file's name, for messages
      * @return the text
-     * @throws TextFormatException if it is not UTF-8, or has NUL bytes, as UTF-16 has
+     * @throws TextFormatException if it is not UTF-8, or contains NUL bytes, as UTF-16 does
      */
     public static String decoded(byte[] bytes, String name) throws TextFormatException {
         int mark = markBytes(bytes, bytes.length, name);
@@ -69,11 +69,11 @@ public final class TextFile {
                     .decode(ByteBuffer.wrap(bytes, mark, bytes.length - mark))
                     .toString();
         } catch (CharacterCodingException e) {
-            // without the cause: what is wrong with which byte of a secret is not to be logged
+            // without the cause, which would log bytes of a secret
             throw new TextFormatException(name + " is not text in UTF-8; save it as UTF-8");
         }
         if (text.indexOf('\0') >= 0) {
-            throw new TextFormatException(name + " has NUL bytes, as text in UTF-16 has; save it as UTF-8");
+            throw new TextFormatException(name + " contains NUL bytes, as UTF-16 text does; save it as UTF-8");
         }
         return text;
     }

@@ -2,7 +2,7 @@ package io.sluice.jni;
 
 import java.io.IOException;
 
-/** A file is not text in UTF-8; the message names the file and what to do. */
+/** A file is not UTF-8 text; the message names the file and the remedy. */
 public final class TextFormatException extends IOException {
     private static final long serialVersionUID = 1L;
 

@@ -1,94 +1,94 @@
 package io.sluice.jni;
 
 /**
- * Completion queues, and the channels that wake threads that wait for them. See {@link VerbsLibrary} for what all these
- * classes share.
+ * Completion queues, and the completion channels that wake their waiters. See {@link VerbsLibrary} for the conventions
+ * of these classes.
  */
 public final class VerbsCompletionQueue {
-    // The generated C header carries all these values, and the shim's compilation fails where libibverbs's differ.
+    // The generated C header carries these values; the shim does not compile where those of libibverbs differ.
 
     /** Size of one record of {@link #poll} in bytes. */
     public static final int RECORD_BYTES = 32;
 
-    /** Offset in a record of the {@code long} that was given with the work request. */
+    /** Offset in a record of the {@code long} given with the work request. */
     public static final int RECORD_ID_OFFSET = 0;
 
-    /** Offset in a record of the {@code int} that says how it ended: {@link #SUCCESS} or one of the other statuses. */
+    /** Offset in a record of the {@code int} with the status: {@link #SUCCESS} or one of the errors. */
     public static final int RECORD_STATUS_OFFSET = 8;
 
-    /** Offset in a record of the {@code int} with the vendor's own number for an error; 0 on success. */
+    /** Offset in a record of the {@code int} with the vendor's error code; 0 on success. */
     public static final int RECORD_VENDOR_ERROR_OFFSET = 12;
 
     /**
-     * Offset in a record of the {@code int} with the number of bytes that came, of a receive, a read or an atomic; 0 for
-     * others and on errors. It counts without a sign.
+     * Offset in a record of the {@code int} with the number of bytes received, read or fetched, unsigned; 0 for others
+     * and on errors.
      */
     public static final int RECORD_BYTES_OFFSET = 16;
 
     /** Offset in a record of the {@code int} with the number of the queue pair. */
     public static final int RECORD_QUEUE_PAIR_NUMBER_OFFSET = 20;
 
-    /** Offset in a record of the {@code int} with what was completed, {@link #SEND} to {@link #RECEIVE}; 0 on errors. */
+    /** Offset in a record of the {@code int} with the opcode, {@link #SEND} to {@link #RECEIVE}; 0 on errors. */
     public static final int RECORD_OPCODE_OFFSET = 24;
 
-    /** Offset in a record of the {@code int} that came with a message that has one; 0 otherwise. */
+    /** Offset in a record of the {@code int} with the immediate, if the message has one; 0 otherwise. */
     public static final int RECORD_IMMEDIATE_OFFSET = 28;
 
-    /** Opcode: a message was sent, with an immediate or without. */
+    /** Opcode: send, with or without an immediate. */
     public static final int SEND = 0;
 
-    /** Opcode: a write was done, with an immediate or without. */
+    /** Opcode: write, with or without an immediate. */
     public static final int WRITE = 1;
 
-    /** Opcode: a read was done. */
+    /** Opcode: read. */
     public static final int READ = 2;
 
-    /** Opcode: a compare-and-swap was done. */
+    /** Opcode: compare-and-swap. */
     public static final int COMPARE_AND_SWAP = 3;
 
-    /** Opcode: a fetch-and-add was done. */
+    /** Opcode: fetch-and-add. */
     public static final int FETCH_ADD = 4;
 
-    /** Opcode: a message has come, with an immediate or without. */
+    /** Opcode: receive of a message, with or without an immediate. */
     public static final int RECEIVE = 128;
 
-    /** Opcode: a peer's write with an immediate has come. */
+    /** Opcode: receive of a peer's write with an immediate. */
     public static final int RECEIVE_RDMA_WITH_IMMEDIATE = 129;
 
-    /** Status: done. */
+    /** Status: success. */
     public static final int SUCCESS = 0;
 
-    /** Status: a length is not allowed here, or a message was longer than the memory for it. */
+    /** Status: a length is invalid, or a message exceeded its receive. */
     public static final int LOCAL_LENGTH_ERROR = 1;
 
     /** Status: the queue pair could not execute the work request. */
     public static final int LOCAL_QUEUE_PAIR_OPERATION_ERROR = 2;
 
-    /** Status: the memory of this side is in no region that allows this. */
+    /** Status: no region of the local memory allows this access. */
     public static final int LOCAL_PROTECTION_ERROR = 4;
 
-    /** Status: never begun or left unfinished, because the queue pair is in the error state. */
+    /** Status: flushed, because the queue pair is in the error state. */
     public static final int FLUSHED = 5;
 
-    /** Status: the peer's answer made no sense. */
+    /** Status: the peer sent an invalid response. */
     public static final int BAD_RESPONSE_ERROR = 7;
 
-    /** Status: a peer's write with an immediate met memory of this side that does not allow it. */
+    /** Status: a peer's write with an immediate hit local memory that does not allow it. */
     public static final int LOCAL_ACCESS_ERROR = 8;
 
-    /** Status: the peer found the request invalid. */
+    /** Status: the peer considers the request invalid. */
     public static final int REMOTE_INVALID_REQUEST_ERROR = 9;
 
-    /** Status: the memory at the peer is in no region that allows this. */
+    /** Status: no region of the remote memory allows this access. */
     public static final int REMOTE_ACCESS_ERROR = 10;
 
     /** Status: the peer could not execute the request. */
     public static final int REMOTE_OPERATION_ERROR = 11;
 
-    /** Status: the peer, or the way to it, did not answer. */
+    /** Status: no acknowledgement after all retries. */
     public static final int RETRIES_EXCEEDED = 12;
 
-    /** Status: the peer had no memory posted for a message, repeatedly. */
+    /** Status: the peer had no receive posted, after all retries. */
     public static final int RECEIVER_NOT_READY_RETRIES_EXCEEDED = 13;
 
     /** Status: the peer aborted the request. */
@@ -97,7 +97,7 @@ public final class VerbsCompletionQueue {
     /** Status: the adapter has failed. */
     public static final int FATAL_ERROR = 19;
 
-    /** Status: no response came in time. */
+    /** Status: the response timed out. */
     public static final int RESPONSE_TIMEOUT_ERROR = 20;
 
     /** Status: any other error. */
@@ -110,7 +110,7 @@ public final class VerbsCompletionQueue {
     private VerbsCompletionQueue() {}
 
     /**
-     * Creates a channel on which completion queues announce completions.
+     * Creates a completion channel.
      *
      * @param device the device
      * @return the channel's handle, or {@code -errno}: {@code -EMFILE}, {@code -ENOMEM}
@@ -118,8 +118,8 @@ public final class VerbsCompletionQueue {
     public static native long createChannel(long device);
 
     /**
-     * Returns the file descriptor that is readable while events wait in a channel. It does not block, and belongs to
-     * the channel: never close it.
+     * Returns the file descriptor that is readable while events are pending in a channel. It does not block, and
+     * belongs to the channel: do not close it.
      *
      * @param channel the channel
      * @return the file descriptor or {@code -errno}
@@ -127,7 +127,7 @@ public final class VerbsCompletionQueue {
     public static native int channelDescriptor(long channel);
 
     /**
-     * Destroys a channel that no completion queue uses any more.
+     * Destroys a channel that no completion queue uses.
      *
      * @param channel the channel
      * @return 0 or {@code -errno}: {@code -EBUSY} if a queue still uses it
@@ -135,28 +135,27 @@ public final class VerbsCompletionQueue {
     public static native int destroyChannel(long channel);
 
     /**
-     * Creates a completion queue. It must have room for all completions that can be in it at once, of flushed work
-     * requests too: one that overflows is lost with its queue pairs.
+     * Creates a completion queue. It must have room for all completions that can be pending at once, including those of
+     * flushed work: an overflow loses the queue and its queue pairs.
      *
      * @param device the device
-     * @param entries how many completions it must hold, at least 1
-     * @param channel where to announce completions, or 0 for nowhere
-     * @return the queue's handle, or {@code -errno}: {@code -EINVAL} for more entries than the device has, {@code
-     *     -ENOMEM}
+     * @param entries the least capacity, at least 1
+     * @param channel the channel to notify, or 0 for none
+     * @return the queue's handle, or {@code -errno}: {@code -EINVAL} if the device supports less, {@code -ENOMEM}
      */
     public static native long create(long device, int entries, long channel);
 
     /**
-     * Returns how many completions a queue holds, which may be more than was asked for.
+     * Returns the capacity of a queue, which may exceed the requested one.
      *
      * @param queue the completion queue
-     * @return how many or {@code -errno}
+     * @return the capacity or {@code -errno}
      */
     public static native int entries(long queue);
 
     /**
-     * Destroys a completion queue that no queue pair uses any more. This waits until all its events are acknowledged, so
-     * it must not run while {@link #takeEvents} or {@link VerbsDevice#nextAsyncEvent} can be kept from returning.
+     * Destroys a completion queue that no queue pair uses. Blocks until all its events are acknowledged, so do not call
+     * it where {@link #takeEvents} or {@link VerbsDevice#nextAsyncEvent} may be blocked.
      *
      * @param queue the completion queue
      * @return 0 or {@code -errno}: {@code -EBUSY} if a queue pair still uses it
@@ -164,22 +163,22 @@ public final class VerbsCompletionQueue {
     public static native int destroy(long queue);
 
     /**
-     * Takes completions, in the order in which they came. Nothing is allocated.
+     * Takes completions in order of arrival. Nothing is allocated.
      *
-     * <p>On an error the adapter tells nothing but the id, the status, the vendor's error and the queue pair: the rest of
-     * the record is zero.
+     * <p>For an error the adapter provides only id, status, vendor error and queue pair: the rest of the record is
+     * zero.
      *
      * @param queue the completion queue
-     * @param recordsAddress where to write {@code maximum} records of {@link #RECORD_BYTES} bytes; see
-     *     {@code RECORD_…_OFFSET}
-     * @param maximum how many records there is room for, at least 1
-     * @return how many records were written, or {@code -errno}: {@code -EIO} if the queue is broken
+     * @param recordsAddress the address of {@code maximum} records of {@link #RECORD_BYTES} bytes to write; see {@code
+     *     RECORD_…_OFFSET}
+     * @param maximum the most records to write, at least 1
+     * @return the number of records written, or {@code -errno}: {@code -EIO} if the queue has failed
      */
     public static native int poll(long queue, long recordsAddress, int maximum);
 
     /**
-     * Asks for one event in the channel when the next completion comes. Completions that are there already make none: so
-     * poll once more afterwards, before waiting.
+     * Requests one event in the channel for the next completion. Pending completions raise none: poll once more before
+     * waiting.
      *
      * @param queue the completion queue
      * @return 0 or {@code -errno}
@@ -187,21 +186,21 @@ public final class VerbsCompletionQueue {
     public static native int requestNotification(long queue);
 
     /**
-     * Takes all events of a channel and acknowledges them. Those of other queues that announce into the same channel are
-     * not counted, so give each queue a channel of its own.
+     * Takes and acknowledges all events of a channel. Events of other queues on the channel are not counted, so give
+     * each queue its own channel.
      *
      * @param channel the channel
-     * @param queue a completion queue that announces into the channel
-     * @return how many there were of that queue, or {@code -errno}
+     * @param queue a completion queue of the channel
+     * @return the number of events of that queue, or {@code -errno}
      */
     public static native int takeEvents(long channel, long queue);
 
     /**
-     * Describes a status for people.
+     * Returns the description of a status.
      *
      * @param status the status of a completion
-     * @return libibverbs's own English words for it, for example {@code remote access error}; {@code unknown} for numbers
-     *     that are none, or when the library is not loaded
+     * @return the text of libibverbs, for example {@code remote access error}; {@code unknown} for invalid numbers or
+     *     without a loaded library
      */
     public static native String statusText(int status);
 }

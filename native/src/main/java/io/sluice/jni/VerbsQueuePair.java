@@ -1,12 +1,12 @@
 package io.sluice.jni;
 
 /**
- * Queue pairs of reliable connections (RC). See {@link VerbsLibrary} for what all these classes share.
+ * Queue pairs of reliable connections (RC). See {@link VerbsLibrary} for the conventions of these classes.
  *
  * <p>A queue pair becomes usable by {@link #initialise}, {@link #readyToReceive} and {@link #readyToSend}, on both sides.
  */
 public final class VerbsQueuePair {
-    // The generated C header carries all these values, and the shim's compilation fails where libibverbs's differ.
+    // The generated C header carries these values; the shim does not compile where those of libibverbs differ.
 
     /** Size of one record of {@link #post} in bytes. */
     public static final int RECORD_BYTES = 80;
@@ -14,85 +14,90 @@ public final class VerbsQueuePair {
     /** Offset in a record of the {@code long} with the handle of the queue pair. */
     public static final int RECORD_QUEUE_PAIR_OFFSET = 0;
 
-    /** Offset in a record of the {@code long} that comes back with the completion. */
+    /** Offset in a record of the {@code long} that the completion returns. */
     public static final int RECORD_ID_OFFSET = 8;
 
-    /** Offset in a record of the {@code long} with the address of this side's memory, or of the list of its pieces. */
+    /** Offset in a record of the {@code long} with the address of the local memory, or of its gather list. */
     public static final int RECORD_LOCAL_ADDRESS_OFFSET = 16;
 
-    /** Offset in a record of the {@code long} with the address of the peer's memory; for sends it is ignored. */
+    /** Offset in a record of the {@code long} with the address of the remote memory; ignored for sends. */
     public static final int RECORD_REMOTE_ADDRESS_OFFSET = 24;
 
-    /** Offset in a record of the {@code long} that an atomic compares with or adds; for others it is ignored. */
+    /** Offset in a record of the {@code long} that an atomic compares with or adds; ignored otherwise. */
     public static final int RECORD_OPERAND_OFFSET = 32;
 
-    /** Offset in a record of the {@code long} that {@link #COMPARE_AND_SWAP} puts in; for others it is ignored. */
+    /** Offset in a record of the {@code long} that {@link #COMPARE_AND_SWAP} stores; ignored otherwise. */
     public static final int RECORD_SWAP_OFFSET = 40;
 
-    /** Offset in a record of the {@code int} with the number of bytes, not negative; 8 for atomics. 0 needs no memory. */
+    /**
+     * Offset in a record of the {@code int} with the length in bytes, not negative; 8 for atomics. Length 0 needs no
+     * memory.
+     */
     public static final int RECORD_LENGTH_OFFSET = 48;
 
-    /** Offset in a record of the {@code int} with the local key of this side's memory; ignored when inline. */
+    /** Offset in a record of the {@code int} with the local key of the local memory; ignored when inline. */
     public static final int RECORD_LOCAL_KEY_OFFSET = 52;
 
-    /** Offset in a record of the {@code int} with the remote key of the peer's memory; for sends it is ignored. */
+    /** Offset in a record of the {@code int} with the remote key of the remote memory; ignored for sends. */
     public static final int RECORD_REMOTE_KEY_OFFSET = 56;
 
-    /** Offset in a record of the {@code int} that goes with the message, if the opcode has one. */
+    /** Offset in a record of the {@code int} with the immediate, if the opcode has one. */
     public static final int RECORD_IMMEDIATE_OFFSET = 60;
 
-    /** Offset in a record of the {@code int} with what to do, {@link #WRITE} to {@link #FETCH_ADD}. */
+    /** Offset in a record of the {@code int} with the opcode, {@link #WRITE} to {@link #FETCH_ADD}. */
     public static final int RECORD_OPCODE_OFFSET = 64;
 
-    /** Offset in a record of the {@code int} with a union of {@link #FENCE} to {@link #INLINE}. */
+    /** Offset in a record of the {@code int} with a bitwise union of {@link #FENCE} to {@link #INLINE}. */
     public static final int RECORD_FLAGS_OFFSET = 68;
 
     /**
-     * Offset in a record of the {@code int} with the number of pieces that this side's memory is in; 0 for one piece, whose address
-     * the record has itself.
+     * Offset in a record of the {@code int} with the number of gather entries; 0 for one piece of memory, described in
+     * the record itself.
      */
     public static final int RECORD_PIECES_OFFSET = 72;
 
-    /** Size of one entry of a list of pieces in bytes. */
+    /** Size of a gather entry in bytes. */
     public static final int PIECE_BYTES = 16;
 
-    /** Offset in an entry of the {@code long} with the address of the piece. */
+    /** Offset in a gather entry of the {@code long} with its address. */
     public static final int PIECE_ADDRESS_OFFSET = 0;
 
-    /** Offset in an entry of the {@code int} with the number of bytes, at least 1. */
+    /** Offset in a gather entry of the {@code int} with its length in bytes, at least 1. */
     public static final int PIECE_LENGTH_OFFSET = 8;
 
-    /** Offset in an entry of the {@code int} with the local key of the piece. */
+    /** Offset in a gather entry of the {@code int} with its local key. */
     public static final int PIECE_LOCAL_KEY_OFFSET = 12;
 
-    /** Opcode: write into the peer's memory. */
+    /** Opcode: write to remote memory. */
     public static final int WRITE = 0;
 
-    /** Opcode: write into the peer's memory, and complete one of its receives with an immediate. */
+    /** Opcode: write to remote memory and complete a receive of the peer with an immediate. */
     public static final int WRITE_WITH_IMMEDIATE = 1;
 
-    /** Opcode: send a message into one of the peer's receives. */
+    /** Opcode: send a message to a receive of the peer. */
     public static final int SEND = 2;
 
-    /** Opcode: send a message with an immediate into one of the peer's receives. */
+    /** Opcode: send a message with an immediate to a receive of the peer. */
     public static final int SEND_WITH_IMMEDIATE = 3;
 
-    /** Opcode: read from the peer's memory. */
+    /** Opcode: read from remote memory. */
     public static final int READ = 4;
 
-    /** Opcode: put {@code swap} into 8 bytes of the peer's memory if they hold {@code operand}; gives what they held. */
+    /**
+     * Opcode: store {@code swap} in 8 bytes of remote memory if they equal {@code operand}; returns the previous value.
+     */
     public static final int COMPARE_AND_SWAP = 5;
 
-    /** Opcode: add {@code operand} to 8 bytes of the peer's memory; gives what they held. */
+    /** Opcode: add {@code operand} to 8 bytes of remote memory; returns the previous value. */
     public static final int FETCH_ADD = 6;
 
-    /** Flag: begin only when all earlier reads and atomics of the queue pair have ended. */
+    /** Flag: start only after all earlier reads and atomics of the queue pair have completed. */
     public static final int FENCE = 1;
 
-    /** Flag: make a completion. Without it there is one only if the work request fails or is flushed. */
+    /** Flag: generate a completion. Without it, only a failed or flushed work request generates one. */
     public static final int SIGNALED = 1 << 1;
 
-    /** Flag: at the peer this message is one that wakes those who wait for solicited messages only. */
+    /** Flag: at the peer, the message also wakes waiters for solicited messages. */
     public static final int SOLICITED = 1 << 2;
 
     /** Flag: copy the bytes while posting. Only for writes and sends of at most {@link #inlineBytes} bytes. */
@@ -104,25 +109,28 @@ public final class VerbsQueuePair {
     /** Offset of the {@code int} with the path MTU in bytes: 256, 512, 1024, 2048 or 4096, the same on both sides. */
     public static final int PATH_MTU_BYTES_OFFSET = 0;
 
-    /** Offset of the {@code int} with the number of the peer's queue pair. */
+    /** Offset of the {@code int} with the number of the remote queue pair. */
     public static final int PATH_DESTINATION_QUEUE_PAIR_OFFSET = 4;
 
-    /** Offset of the {@code int} with the first sequence number to come, of 24 bits. */
+    /** Offset of the {@code int} with the first expected packet sequence number, 24 bits. */
     public static final int PATH_RECEIVE_SEQUENCE_OFFSET = 8;
 
-    /** Offset of the {@code int} with how many reads and atomics to serve at once, 0 to 255. */
+    /** Offset of the {@code int} with the number of reads and atomics to serve concurrently, 0 to 255. */
     public static final int PATH_MAX_READ_DEPTH_AS_TARGET_OFFSET = 12;
 
-    /** Offset of the {@code int} with how long a peer waits that found no receive: the code of 0 to 31 of the standard. */
+    /**
+     * Offset of the {@code int} with the minimum RNR timer, how long a peer without receive waits: the code 0 to 31 of
+     * the specification.
+     */
     public static final int PATH_MINIMUM_RNR_TIMER_OFFSET = 16;
 
-    /** Offset of the {@code int} with the number of this side's port, from 1. */
+    /** Offset of the {@code int} with the number of the local port, from 1. */
     public static final int PATH_PORT_OFFSET = 20;
 
-    /** Offset of the {@code int} with the index of this side's GID, 0 to 255; only for a global path. */
+    /** Offset of the {@code int} with the index of the local GID, 0 to 255; only for a global path. */
     public static final int PATH_SOURCE_GID_INDEX_OFFSET = 24;
 
-    /** Offset of the {@code int} with how many routers may be on the way, 0 to 255; only for a global path. */
+    /** Offset of the {@code int} with the hop limit, 0 to 255; only for a global path. */
     public static final int PATH_HOP_LIMIT_OFFSET = 28;
 
     /** Offset of the {@code int} with the traffic class, 0 to 255; only for a global path. */
@@ -131,16 +139,16 @@ public final class VerbsQueuePair {
     /** Offset of the {@code int} with the service level, 0 to 15. */
     public static final int PATH_SERVICE_LEVEL_OFFSET = 36;
 
-    /** Offset of the {@code int} with the local identifier of the peer's port, 0 to 65535; 0 on Ethernet. */
+    /** Offset of the {@code int} with the local identifier of the remote port, 0 to 65535; 0 on Ethernet. */
     public static final int PATH_DESTINATION_LID_OFFSET = 40;
 
-    /** Offset of the {@code int} that is not 0 for a global path, by GIDs, which Ethernet needs. */
+    /** Offset of the {@code int} that is nonzero for a global path, by GIDs, which Ethernet requires. */
     public static final int PATH_IS_GLOBAL_OFFSET = 44;
 
-    /** Offset of the 16 bytes of the peer's GID, in network byte order; only for a global path. */
+    /** Offset of the 16 bytes of the remote GID, in network byte order; only for a global path. */
     public static final int PATH_DESTINATION_GID_OFFSET = 48;
 
-    /** State: made, or back at the beginning. */
+    /** State: created or reset. */
     public static final int STATE_RESET = 0;
 
     /** State: after {@link #initialise}. */
@@ -152,7 +160,7 @@ public final class VerbsQueuePair {
     /** State: after {@link #readyToSend}. */
     public static final int STATE_READY_TO_SEND = 3;
 
-    /** State: the send queue was asked to drain. */
+    /** State: the send queue is draining on request. */
     public static final int STATE_SEND_QUEUE_DRAINED = 4;
 
     /** State: the send queue has failed; never with reliable connections. */
@@ -168,21 +176,21 @@ public final class VerbsQueuePair {
     private VerbsQueuePair() {}
 
     /**
-     * Creates a queue pair whose work requests complete when {@link #SIGNALED}.
+     * Creates a queue pair whose work requests complete if {@link #SIGNALED}.
      *
      * @param domain the protection domain
-     * @param completionQueue where sends and receives complete
-     * @param receiveQueue the shared receive queue that messages take memory from
-     * @param sendDepth how many work requests it must hold, at least 1
-     * @param pieces how many pieces of memory a work request may have, at least 1
-     * @param inlineBytes how many bytes must go {@link #INLINE}, not negative
-     * @return the queue pair's handle, or {@code -errno}: {@code -EINVAL} for more than the device has, {@code -ENOMEM}
+     * @param completionQueue the completion queue of sends and receives
+     * @param receiveQueue the shared receive queue that provides memory for messages
+     * @param sendDepth the least depth of the send queue, at least 1
+     * @param pieces the most gather entries of a work request, at least 1
+     * @param inlineBytes the least supported length of {@link #INLINE} requests, not negative
+     * @return the queue pair's handle, or {@code -errno}: {@code -EINVAL} if the device supports less, {@code -ENOMEM}
      */
     public static native long create(
             long domain, long completionQueue, long receiveQueue, int sendDepth, int pieces, int inlineBytes);
 
     /**
-     * Returns the number by which the peer, completions and asynchronous events know a queue pair.
+     * Returns the number that identifies a queue pair to the peer, in completions and in asynchronous events.
      *
      * @param queuePair the queue pair
      * @return the number, of 24 bits, or {@code -errno}
@@ -192,13 +200,13 @@ public final class VerbsQueuePair {
     /**
      * Returns how many work requests a queue pair holds, which may be more than was asked for.
      *
-     * @param queuePair the queue pair
+     * Returns the depth of the send queue, which may exceed the requested one.
      * @return how many or {@code -errno}
      */
     public static native int sendDepth(long queuePair);
 
     /**
-     * Returns how many bytes can go {@link #INLINE}, which may be more than was asked for.
+     * Returns the greatest length of {@link #INLINE} requests, which may exceed the requested one.
      *
      * @param queuePair the queue pair
      * @return how many or {@code -errno}
@@ -222,28 +230,27 @@ public final class VerbsQueuePair {
      *
      * @param queuePair the queue pair
      * @param recordAddress {@link #PATH_BYTES} bytes; see {@code PATH_…_OFFSET}
-     * @return 0, or {@code -errno}: {@code -EINVAL} in another state or for a value out of its range; {@code -ETIMEDOUT},
-     *     {@code -ENETUNREACH}, {@code -EHOSTUNREACH} and others if there is no way to that GID
+     * @return 0, or {@code -errno}: {@code -EINVAL} in another state or for a value out of its range; {@code
+     *     -ETIMEDOUT}, {@code -ENETUNREACH}, {@code -EHOSTUNREACH} and others if there is no route to that GID
      */
     public static native int readyToReceive(long queuePair, long recordAddress);
 
     /**
-     * Lets work requests go out: from {@link #STATE_READY_TO_RECEIVE} to {@link #STATE_READY_TO_SEND}.
+     * Enables sending: from {@link #STATE_READY_TO_RECEIVE} to {@link #STATE_READY_TO_SEND}.
      *
      * @param queuePair the queue pair
      * @param timeout how long to wait for an acknowledgement, 0 to 31: 4.096 µs times two to this power; 0 is forever
-     * @param retries how many times to send again what was not acknowledged, 0 to 7
-     * @param rnrRetries how many times to send again when the peer had no receive, 0 to 7; 7 is forever
-     * @param sendSequence the first sequence number to go out, of 24 bits: the peer's receive sequence
-     * @param maxReadDepthAsInitiator how many reads and atomics may be under way at once, 0 to 255; at most what the
-     *     peer serves
+     * @param retries how many times to retransmit without an acknowledgement, 0 to 7
+     * @param rnrRetries how many times to retransmit when the peer had no receive, 0 to 7; 7 is forever
+     * @param sendSequence the first packet sequence number sent, 24 bits: the peer's receive sequence
+     * @param maxReadDepthAsInitiator the most reads and atomics in flight, 0 to 255; at most what the peer serves
      * @return 0 or {@code -errno}: {@code -EINVAL} in another state or for a value out of its range
      */
     public static native int readyToSend(
             long queuePair, int timeout, int retries, int rnrRetries, int sendSequence, int maxReadDepthAsInitiator);
 
     /**
-     * Ends all work: it completes as {@link VerbsCompletionQueue#FLUSHED}, and peers get no more answers.
+     * Ends all work: it completes as {@link VerbsCompletionQueue#FLUSHED}, and peers receive no more answers.
      *
      * @param queuePair the queue pair
      * @return 0 or {@code -errno}
@@ -251,8 +258,7 @@ public final class VerbsQueuePair {
     public static native int toError(long queuePair);
 
     /**
-     * Resets a queue pair. Requests in flight, and completions that were not polled, may be
-     * lost.
+     * Resets a queue pair. Requests in flight and unpolled completions may be lost.
      *
      * @param queuePair the queue pair
      * @return 0 or {@code -errno}
@@ -260,7 +266,7 @@ public final class VerbsQueuePair {
     public static native int toReset(long queuePair);
 
     /**
-     * Asks the device for the state of a queue pair.
+     * Queries the device for the state of a queue pair.
      *
      * @param queuePair the queue pair
      * @return one of {@code STATE_…}, or {@code -errno}
@@ -268,8 +274,8 @@ public final class VerbsQueuePair {
     public static native int state(long queuePair);
 
     /**
-     * Destroys a queue pair. When it returns 0 the adapter touches no memory for it any more. This waits until its
-     * asynchronous events are acknowledged.
+     * Destroys a queue pair. Once this returns 0, the adapter accesses no memory for it. Blocks until its asynchronous
+     * events are acknowledged.
      *
      * @param queuePair the queue pair
      * @return 0 or {@code -errno}
@@ -280,15 +286,15 @@ public final class VerbsQueuePair {
      * Posts work requests, possibly of several queue pairs; consecutive ones of one queue pair go to the adapter together.
      * Nothing is allocated.
      *
-     * <p>A length of 0 has no piece of memory. A list of pieces is read during the call. Invalid combinations, such as
-     * {@link #INLINE} with {@link #READ}, are not checked here, and fail at the adapter.
+     * <p>A record of length 0 needs no memory. Gather lists are read during the call. Invalid combinations, such as
+     * {@link #INLINE} with {@link #READ}, are not checked here and fail at the adapter.
      *
      * @param recordsAddress {@code count} records of {@link #RECORD_BYTES} bytes; see {@code RECORD_…_OFFSET}
-     * @param count how many, at least 1
-     * @return how many were accepted, from the first on; fewer than {@code count} means that the next one was refused, and
-     *     offering it again tells why. {@code -errno} if not even the first was: {@code -ENOMEM} if the send queue is
-     *     full, {@code -EINVAL} for an opcode, a flag, a length or a number of pieces that is none, for more pieces than the
-     *     queue pair takes, or in a state that does not send
+     * @param count the number of records, at least 1
+     * @return how many were accepted, counted from the first. If fewer than {@code count}, the next one was refused;
+     *     posting it again returns the reason. {@code -errno} if the first was refused: {@code -ENOMEM} if the send
+     *     queue is full, {@code -EINVAL} for an invalid opcode, flag, length or number of gather entries, or in a state
+     *     that does not send
      */
     public static native int post(long recordsAddress, int count);
 }
