@@ -12,7 +12,7 @@
 #define NANOS_PER_SECOND INT64_C(1000000000)
 #define NANOS_PER_MILLISECOND INT64_C(1000000)
 
-/* The kernel writes its own records into the caller's space, where they are spread from the last to the first. */
+/* The kernel writes its records into the caller's memory, where they are widened from the last to the first. */
 _Static_assert(sizeof(struct epoll_event) <= sizeof(struct sluice_epoll_record), "records must not overtake events");
 _Static_assert(sizeof(struct sluice_epoll_record) == 16, "Epoll.RECORD_BYTES");
 
@@ -66,10 +66,10 @@ int sluice_epoll_await(int epoll, void *records, int maximum, int64_t timeout_na
             .tv_sec = timeout_nanos / NANOS_PER_SECOND,
             .tv_nsec = timeout_nanos % NANOS_PER_SECOND,
         };
-        /* Not through the C library, whose older versions don't have it. */
+        /* Not through the C library: older versions lack the function. */
         int result = sluice_result((int)syscall(
                 SYS_epoll_pwait2, epoll, records, maximum, timeout_nanos < 0 ? NULL : &timeout, NULL, (size_t)0));
-        /* Sandboxes that don't know a system call refuse it with EPERM; the call itself never gives that. */
+        /* Sandboxes refuse unknown system calls with EPERM, which the call itself never returns. */
         if (result != -ENOSYS && result != -EPERM) {
             return result == -EINTR ? 0 : spread(records, result);
         }

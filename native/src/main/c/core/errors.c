@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Without _GNU_SOURCE here strerror_r is POSIX's, which gives an int and fills the buffer. */
+/* Without _GNU_SOURCE, strerror_r is the POSIX variant, which returns an int and fills the buffer. */
 
 void sluice_error_message(int error, char message[SLUICE_ERROR_MESSAGE_BYTES]) {
     if (error < 0 && error != INT_MIN) {
         error = -error;
     }
-    /* A log is read by others than its writer; and only ASCII is sure to be valid for the virtual machine. */
+    /* English in every locale, for the readers of logs; and only ASCII is certain to be valid for the JVM. */
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     locale_t before = plain == (locale_t)0 ? (locale_t)0 : uselocale(plain);
     message[0] = '\0';

@@ -13,7 +13,7 @@ int sluice_event_signal(int fd) {
     do {
         result = sluice_result((int)write(fd, &one, sizeof one));
     } while (result == -EINTR);
-    /* A full counter is a descriptor that is readable already. */
+    /* With a full counter the descriptor is readable already. */
     return result >= 0 || result == -EAGAIN ? 0 : result;
 }
 

@@ -33,12 +33,12 @@ int sluice_thread_schedule(struct sluice_thread_schedule *record) {
     text[length] = '\0';
     int64_t turns;
     struct timespec ran;
-    /* A kernel that counts nothing shows zeros. */
+    /* A kernel without these statistics reports zeros. */
     if (sscanf(text, "%" SCNd64 " %" SCNd64 " %" SCNd64, &record->ran, &record->waited, &turns) != 3
             || (record->ran == 0 && turns == 0) || clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ran) != 0) {
         return -ENOSYS;
     }
-    /* The kernel's figure may be a tick old, or more. */
+    /* The kernel's value may lag by a tick or more. */
     record->ran = ran.tv_sec * INT64_C(1000000000) + ran.tv_nsec;
     return 0;
 }

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /*
- * The libraries that read them in a constructor:
+ * Libraries that read these variables in a constructor:
  *
  * - libinfinipath of psm, on which Debian's libfabric depends: handlers of faults, SIGABRT, SIGINT and SIGTERM
  * - psm2 before it asked for HFI_BACKTRACE instead: the same
@@ -22,7 +22,7 @@ static const char *const variables[] = {"IPATH_NO_BACKTRACE=1", "HFI_NO_BACKTRAC
 
 #define VARIABLES (sizeof variables / sizeof variables[0])
 
-/* Two that ran at once would keep each other's handlers. */
+/* Two concurrent runs would keep each other's handlers. */
 static pthread_mutex_t running = PTHREAD_MUTEX_INITIALIZER;
 static bool variables_are_set;
 
@@ -37,8 +37,8 @@ static bool is_set(const char *variable) {
 }
 
 /*
- * In one step, and nothing is freed: so a getenv of another thread walks the old table or the new one, where setenv may give
- * the old one back under its feet. The texts are copied, as this library may be unloaded.
+ * Replaces the table in one step and frees nothing: a concurrent getenv walks the old or the new table, whereas setenv
+ * may free the old one. The texts are copied because this library may be unloaded.
  */
 static void set_variables(void) {
     size_t count = 0;
@@ -66,7 +66,7 @@ struct run {
     void (*load)(void *argument);
     void *argument;
     uint32_t kept;
-    /* By which the thread tells first its guard, then that it has ended. */
+    /* Carries first the thread's guard, then its end. */
     int told[2];
 };
 
@@ -90,7 +90,7 @@ static void *run_guarded(void *argument) {
     return NULL;
 }
 
-/* Answers the thread until it has ended; whether it was guarded. */
+/* Answers the thread until it has ended; returns whether it was guarded. */
 static bool attend(const struct run *run, struct signal_claim *claim) {
     int guard = hear(run);
     if (guard < 0) {
@@ -106,7 +106,7 @@ static bool attend(const struct run *run, struct signal_claim *claim) {
     return true;
 }
 
-/* Where there is no thread to be had. */
+/* Runs without a thread if none can be created. */
 static void run_here(const struct run *run) {
     stack_t before;
     stack_t after;
@@ -156,7 +156,7 @@ void foreign_library_run(void (*load)(void *argument), void *argument, struct fo
     struct run run = {.load = load, .argument = argument, .kept = handlers.kept};
     bool was_guarded = run_apart(&run, &claimed);
     signal_handlers_restore(&handlers, was_guarded, &claimed);
-    /* Not while it loads: the linker's lock is held there. */
+    /* Not while it loads: the dynamic linker's lock is held then. */
     name_library(&claimed, claim);
     pthread_mutex_unlock(&running);
 }

@@ -9,7 +9,7 @@
 
 #define BACKLOG 16
 
-/* Room for as many descriptors as a message can have: what did not fit would be lost unseen among the others. */
+/* Room for the most descriptors of a message: those that did not fit would be dropped unnoticed. */
 union control {
     struct cmsghdr header;
     char bytes[CMSG_SPACE(SLUICE_LOCAL_DESCRIPTORS * sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
@@ -18,14 +18,14 @@ union control {
 _Static_assert(
         sizeof(((struct sockaddr_un *)0)->sun_path) == SLUICE_LOCAL_ADDRESS_BYTES + 1, "another length of an address");
 
-/* Fills in an address and gives its length. */
+/* Fills in an address; returns its length. */
 static int to_local_address(const uint8_t *address, size_t length, struct sockaddr_un *result) {
     if (length < 1 || length > SLUICE_LOCAL_ADDRESS_BYTES) {
         return -EINVAL;
     }
     bool is_path = address[0] != 0;
     if (is_path && memchr(address, 0, length) != NULL) {
-        /* The kernel would take a shorter path. */
+        /* The kernel would accept a shorter path. */
         return -EINVAL;
     }
     memset(result, 0, sizeof *result);
@@ -39,7 +39,7 @@ static int open_local(void) {
 }
 
 static int bind_and_listen(int fd, const struct sockaddr_un *to, int size) {
-    /* The file of a path takes over the socket's mode, so that it is never open to others, not even for a moment. */
+    /* The file of a path inherits the socket's mode, so that it is never accessible to others, not even briefly. */
     int result = sluice_result(fchmod(fd, S_IRUSR | S_IWUSR));
     if (result < 0) {
         return result;
@@ -85,7 +85,7 @@ int sluice_local_connect(const uint8_t *address, size_t length) {
     }
     int result;
     do {
-        /* Done at once or not at all: such a connect is never under way. */
+        /* Completes or fails at once: such a connect is never pending. */
         result = sluice_result(connect(fd, (const struct sockaddr *)&to, (socklen_t)size));
     } while (result == -EINTR);
     if (result < 0) {
@@ -123,7 +123,7 @@ int sluice_local_send(int fd, const void *bytes, int length, const void *descrip
     return result;
 }
 
-/* Takes the descriptors out of a message. There is one for every four bytes of room at most. */
+/* Takes the descriptors out of a message: at most one for every four bytes of room. */
 static int take_descriptors(struct msghdr *message, int descriptors[sizeof(union control) / sizeof(int)]) {
     int count = 0;
     for (struct cmsghdr *header = CMSG_FIRSTHDR(message); header != NULL; header = CMSG_NXTHDR(message, header)) {

@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for a mount point and a group's path below it, and what is put before and after them. */
+/* Size of a path: a mount point, a group's path below it, and the parts before and after them. */
 #define PATH_BYTES 8192
 
-/* The files of a version of control groups; the names in memory.stat end with a blank. */
+/* The files of one control group version; the names in memory.stat end with a space. */
 struct version {
     const char *file_system;
     const char *limit;
     const char *usage;
-    /* The memory that the kernel drops when the group needs room, of the group and all below it, as the usage is. */
+    /* The memory of the group and its descendants that the kernel reclaims when the group needs room. */
     const char *reclaimable[3];
 };
 
@@ -33,7 +33,7 @@ static FILE *open_text(const char *root, const char *folder, const char *name) {
     return fopen(path, "re");
 }
 
-/* Gives the number after a prefix at the begin of a line, or -1 if there is none, as of "max". */
+/* Returns the number after a prefix at the start of a line, or -1 if there is none, such as for "max". */
 static int64_t number_in(const char *root, const char *folder, const char *name, const char *prefix) {
     FILE *file = open_text(root, folder, name);
     if (file == NULL) {
@@ -56,7 +56,7 @@ int64_t sluice_memory_information(const char *root, const char *name) {
     return kilobytes < 0 || kilobytes > INT64_MAX / 1024 ? -ENOSYS : kilobytes * 1024;
 }
 
-/* The memory that a group leaves to its processes; INT64_MAX if it has no limit, or does not report one. */
+/* Returns how much memory a group leaves to its processes; INT64_MAX without a limit or report. */
 static int64_t left_by_group(const char *root, const char *folder, const struct version *version) {
     int64_t limit = number_in(root, folder, version->limit, "");
     int64_t usage = number_in(root, folder, version->usage, "");
@@ -71,7 +71,7 @@ static int64_t left_by_group(const char *root, const char *folder, const struct 
     return kept < limit ? limit - kept : 0;
 }
 
-/* Whether a list that commas divide has a word. */
+/* Whether a comma-separated list contains a word. */
 static bool lists(const char *list, const char *word) {
     size_t length = strlen(word);
     for (const char *at = list; at != NULL; at = strchr(at, ',')) {
@@ -83,7 +83,7 @@ static bool lists(const char *list, const char *word) {
     return false;
 }
 
-/* Gives this process's group in a version, to be freed, or NULL if it has none there. */
+/* Returns this process's group in a version, which the caller frees, or NULL if there is none. */
 static char *group_of_process(const char *root, const struct version *version) {
     FILE *file = open_text(root, "/proc/self", "cgroup");
     if (file == NULL) {
@@ -94,7 +94,7 @@ static char *group_of_process(const char *root, const struct version *version) {
     char *group = NULL;
     while (group == NULL && getline(&line, &size, file) >= 0) {
         line[strcspn(line, "\n")] = '\0';
-        /* hierarchy:controllers:path, of which version 2 has no controllers */
+        /* hierarchy:controllers:path; version 2 has no controllers */
         char *controllers = strchr(line, ':');
         char *path = controllers == NULL ? NULL : strchr(controllers + 1, ':');
         if (path == NULL) {
@@ -111,7 +111,7 @@ static char *group_of_process(const char *root, const struct version *version) {
     return group;
 }
 
-/* Blanks and the like stand as three octal digits in /proc/self/mountinfo. */
+/* /proc/self/mountinfo escapes spaces and the like as three octal digits. */
 static void unescape(char *text) {
     char *to = text;
     for (const char *from = text; *from != '\0'; from++) {
@@ -127,13 +127,13 @@ static void unescape(char *text) {
 }
 
 /*
- * Gives where a group lies below the mount point of a hierarchy whose part from `top` on is mounted: "" for the mount
- * point itself; NULL if it does not lie there.
+ * Returns the path of a group below the mount point of a hierarchy mounted from `top` on: "" for the mount point
+ * itself; NULL if the group is not below it.
  */
 static const char *below_mount(const char *group, const char *top) {
     size_t length = strcmp(top, "/") == 0 ? 0 : strlen(top);
     if (strcmp(group, "/") == 0 || (strncmp(top, "/..", 3) == 0 && top[strspn(top, "/.")] == '\0')) {
-        /* A name space of its own hides the rest: what is mounted is this group, or one above it. */
+        /* A namespace hides the rest: what is mounted is this group or an ancestor. */
         return "";
     }
     if (strncmp(group, top, length) != 0 || (group[length] != '/' && group[length] != '\0')

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 /*
- * From this size on a copy is streamed: its stores pass by the caches. The others, and all on other processors, are
- * memcpy's, which the C library fits to the processor.
+ * From this size on a copy uses streaming stores, which bypass the caches. Smaller copies, and all copies on other
+ * processors, use memcpy, which the C library tunes for the processor.
  *
  * Measured on an Intel Xeon (Emerald Rapids: 2 MiB of second-level cache, 260 MiB of third-level cache for all cores),
  * between two shared mappings in pages of 4 KiB, in GB/s: memcpy, which is `rep movsb` there, then streamed with
@@ -22,11 +22,11 @@
  *     4 MiB     12  15  13     9.3  7.8  7.5    6.5  11   9.4   5.0  6.4  6.0
  *     16 MiB    12  15  15     8.4  7.6  7.2    6.5  11   9.9   4.5  6.3  5.8
  *
- * So where both buffers fit in the second-level cache streaming costs what is hot far more than it gives to what is
- * cold. Above that it is a trade: from 2.5 MiB on what is walked gains 30 to 70 %, what is reused gains 10 to 25 %, and
- * only what is reused and read at once by the same core loses, 10 to 30 %. Plain loops of AVX or AVX-512 were nowhere
- * faster than memcpy by more than the noise; streaming with AVX was slower than with SSE2, and streaming one page after
- * the other slower than four at a time.
+ * So where both buffers fit in the second-level cache, streaming costs hot data far more than it gains for cold data.
+ * Above that it is a trade-off: from 2.5 MiB on, walked data gains 30 to 70 %, reused data gains 10 to 25 %, and only
+ * data reused and read at once by the same core loses, 10 to 30 %. Plain loops of AVX or AVX-512 were not faster than
+ * memcpy beyond noise; streaming with AVX was slower than with SSE2, and streaming one page after the other slower than
+ * four at a time.
  */
 #define STREAMED_FROM (INT64_C(2560) << 10)
 
@@ -36,10 +36,10 @@
 
 #define LINE_BYTES 64
 #define PAGE_BYTES 4096
-/* A line of each of so many pages is copied in turn, for the processor fetches ahead within each page by itself. */
+/* A line of each of these pages is copied in turn, because the hardware prefetches within each page on its own. */
 #define PAGES 4
 #define BLOCK_BYTES (PAGES * PAGE_BYTES)
-/* How far ahead of a line its page is fetched; it may be beyond the end, where nothing happens. */
+/* The prefetch distance within a page; beyond the end a prefetch has no effect. */
 #define AHEAD_BYTES 256
 
 typedef void block_copier(char *to, const char *from, size_t blocks);
@@ -99,7 +99,7 @@ bool sluice_copy_can_stream(enum sluice_streaming streaming) {
 void sluice_copy_streaming(enum sluice_streaming streaming, void *to, const void *from, size_t bytes) {
     char *target = to;
     const char *source = from;
-    /* Only whole lines can be streamed. */
+    /* Only whole cache lines can be streamed. */
     size_t head = -(uintptr_t)target & (LINE_BYTES - 1);
     if (bytes < head + BLOCK_BYTES) {
         memcpy(target, source, bytes);
@@ -109,7 +109,7 @@ void sluice_copy_streaming(enum sluice_streaming streaming, void *to, const void
     size_t blocks = (bytes - head) / BLOCK_BYTES;
     block_copier *copy = streaming == SLUICE_STREAMING_AVX512 ? stream_blocks_avx512 : stream_blocks_sse2;
     copy(target + head, source + head, blocks);
-    /* Streamed stores are not ordered: the fence makes them visible before the caller's next store. */
+    /* Streaming stores are weakly ordered: the fence makes them visible before the caller's next store. */
     _mm_sfence();
     size_t done = head + blocks * BLOCK_BYTES;
     memcpy(target + done, source + done, bytes - done);

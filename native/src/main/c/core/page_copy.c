@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* How much of the next page is fetched while one is copied: by then the processor fetches the rest by itself. */
+/* How much of the next page is prefetched while one is copied: from there on the hardware prefetcher takes over. */
 #define FETCHED_AHEAD 256
 #define LINE_BYTES 64
 
@@ -32,7 +32,7 @@ int64_t sluice_copy_pages(
                 __builtin_prefetch(next + ahead);
             }
         }
-        /* Both may be of one region, and overlap. */
+        /* Both may belong to one region and overlap. */
         memmove((char *)to + targets[i], (const char *)from + sources[i], (size_t)page_bytes);
     }
     return count;

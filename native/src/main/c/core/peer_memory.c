@@ -6,7 +6,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* Newer than some headers; the same on all platforms. */
+/* Missing from older headers; the same on all platforms. */
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
 #endif
@@ -28,14 +28,14 @@ int sluice_peer_is_alive(int process) {
     if (result < 0) {
         return result;
     }
-    /* poll passes over negative descriptors. */
+    /* poll ignores negative descriptors. */
     if (process < 0 || (ended.revents & POLLNVAL) != 0) {
         return -EBADF;
     }
     return result == 0;
 }
 
-/* Fills in the pieces from a place of the records on, and gives how many they are; records of no bytes give none. */
+/* Fills in the pieces from a position in the records on; returns how many. Empty records yield none. */
 static int gather(
         const struct sluice_peer_record *records, int count, int64_t offset, int maximum, struct iovec *local,
         struct iovec *peer) {
@@ -51,12 +51,12 @@ static int gather(
     return pieces;
 }
 
-/* Copies in order until all is done, or nothing more can be. */
+/* Copies in order until all is copied or an error occurs. */
 static int64_t copy_records(copier *copy, int pid, const struct sluice_peer_record *records, int count) {
     struct iovec local[SLUICE_PEER_RECORDS];
     struct iovec peer[SLUICE_PEER_RECORDS];
     int64_t total = 0;
-    /* Into the first of the records that are left. */
+    /* into the first remaining record */
     int64_t offset = 0;
     int at_once = count;
     for (;;) {
@@ -69,7 +69,7 @@ static int64_t copy_records(copier *copy, int pid, const struct sluice_peer_reco
             continue;
         }
         if (copied <= 0) {
-            /* The kernel looks at all pieces before it copies any: a bad one must not hold up those before it. */
+            /* The kernel checks all pieces before it copies any: a bad one must not block those before it. */
             if (pieces > 1) {
                 at_once = 1;
                 continue;
@@ -98,7 +98,7 @@ static int64_t copy_alive(copier *copy, int process, int pid, const struct sluic
     }
     int64_t result = copy_records(copy, pid, records, count);
     if (result > 0) {
-        /* Only of a process that is alive still is it sure that its number was not another's meanwhile. */
+        /* Only while the process is alive is it certain that its id has not been reused. */
         alive = sluice_peer_is_alive(process);
         if (alive <= 0) {
             return alive < 0 ? alive : -ESRCH;

@@ -8,7 +8,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* Newer than some C libraries. */
+/* Missing from older C libraries. */
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U
 #endif
@@ -27,21 +27,21 @@
 /* The seals that fix the size. */
 #define SIZE_SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 
-/* The step of fallocate: a signal undoes the whole of a step. */
+/* The step of fallocate: a signal undoes the whole step. */
 #define PREFAULT_STEP (INT64_C(64) << 20)
 
 /*
- * The step of mapping: during a step no other thread of the process can map or unmap anything. All at once, as
- * MAP_POPULATE does, gigabytes would hold the pollers up for seconds.
+ * The step of populating: meanwhile no other thread of the process can map or unmap memory. In a single step, as by
+ * MAP_POPULATE, gigabytes would stall the pollers for seconds.
  */
 #define POPULATE_STEP (INT64_C(8) << 20)
 
-/* How often another thread may take the addresses that were found for a mapping. */
+/* How often another thread may take the addresses found for a mapping. */
 #define MAP_ATTEMPTS 100
 
 /*
- * Allocates all pages. The kernel rather ends a process than refuses it a small page, so it is asked for no more than
- * it and the control groups say is available; huge pages it refuses.
+ * Allocates all pages. The kernel may kill a process rather than refuse it a small page, so it is asked for no more
+ * than it and the control groups report as available. It does refuse huge pages.
  */
 static int prefault_pages(int fd, int64_t bytes, bool huge_pages) {
     for (int64_t done = 0; done < bytes;) {
@@ -115,7 +115,7 @@ int sluice_shared_memory_check(int fd, int64_t bytes, bool huge_pages) {
     }
     int seals = sluice_result(fcntl(fd, F_GET_SEALS));
     if (seals == -EINVAL) {
-        /* Not a file of a kind that has seals. */
+        /* The file is of a type without seals. */
         return -EPERM;
     }
     if (seals < 0) {
@@ -131,7 +131,7 @@ int sluice_shared_memory_check(int fd, int64_t bytes, bool huge_pages) {
     if (huge && !huge_pages) {
         return -EOPNOTSUPP;
     }
-    /* After the seals were seen: the size that is there now stays. */
+    /* After the seals were checked: the size can no longer change. */
     struct stat file;
     int result = sluice_result(fstat(fd, &file));
     if (result < 0) {
@@ -140,7 +140,7 @@ int sluice_shared_memory_check(int fd, int64_t bytes, bool huge_pages) {
     return file.st_size == bytes ? 0 : -ERANGE;
 }
 
-/* An older kernel knows nothing of it: there the first access to each page, which is there, maps it. */
+/* An older kernel lacks it: there the first access to each page maps it. */
 static void populate(char *address, int64_t bytes, bool writable) {
     int advice = writable ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
     int result = 0;
@@ -155,8 +155,8 @@ static size_t round_up(size_t bytes, size_t unit) {
 }
 
 /*
- * Finds free addresses for so many bytes, aligned, and puts a page without access before and after them; NULL with
- * errno if there are none. Another thread may take the space between the two meanwhile.
+ * Finds free aligned addresses for so many bytes, and maps an inaccessible page before and after them; returns NULL
+ * with errno if there are none. Another thread may take the gap between the two meanwhile.
  */
 static char *find_guarded_gap(size_t bytes, size_t alignment, size_t page) {
     size_t whole = bytes + 2 * page + (alignment - page);
@@ -188,8 +188,8 @@ static void remove_guards(char *gap, size_t bytes, size_t page) {
 }
 
 /*
- * Maps between two guards, of whole pages. The gap is not reserved while the file is mapped into it: a mapping that replaces
- * another and fails may or may not have removed that, so the owner of the addresses would be unknown.
+ * Maps between two guards of whole pages. The gap is not reserved while the file is mapped into it: a mapping that
+ * fails to replace another may or may not have removed it, so the owner of the addresses would be unknown.
  */
 static int64_t map_guarded(int fd, size_t bytes, int protection, size_t alignment, size_t page) {
     for (int attempt = 0; attempt < MAP_ATTEMPTS; attempt++) {
@@ -203,7 +203,7 @@ static int64_t map_guarded(int fd, size_t bytes, int protection, size_t alignmen
         }
         int error = address == MAP_FAILED ? errno : EEXIST;
         if (address != MAP_FAILED) {
-            /* A kernel that does not know the flag took the address for a wish. */
+            /* A kernel that does not know the flag took the address as a hint. */
             munmap(address, bytes);
         }
         remove_guards(gap, bytes, page);
@@ -224,13 +224,13 @@ int64_t sluice_shared_memory_map(int fd, int64_t bytes, bool writable, bool pref
         return result;
     }
     size_t page = (size_t)sluice_memory_page_size();
-    /* Huge pages can be mapped nowhere else, and what the kernel may make huge pages of is mapped so that it can. */
+    /* Huge pages require aligned addresses, and alignment lets the kernel use transparent huge pages. */
     size_t alignment = (size_t)file.st_blksize;
     if (alignment < page || (alignment & (alignment - 1)) != 0) {
         alignment = page;
     }
     if (has_huge_pages(fd) == 1 && (size_t)bytes % alignment != 0) {
-        /* The kernel would round the length up, and so map over the guard. */
+        /* The kernel would round the length up and map over the guard. */
         return -EINVAL;
     }
     if ((uint64_t)bytes > (uint64_t)INT64_MAX - 2 * (uint64_t)alignment - 2 * (uint64_t)page) {

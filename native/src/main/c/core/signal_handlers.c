@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The kernel has 64 signals; what the C library's sets have beyond is left as it was, and says nothing. */
+/* The kernel has 64 signals; the remaining bits of the C library's sets are undefined. */
 #define MASK_BYTES (64 / 8)
 #define BIT(signal) (UINT32_C(1) << (signal))
 #define FAULTS (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGABRT))
@@ -29,7 +29,7 @@ static void *address_of(const struct sigaction *action) {
 
 static void add_claim(struct signal_claim *claim, int signal, void *handler) {
     claim->signals |= BIT(signal);
-    /* SIG_DFL and SIG_IGN are no library's. */
+    /* SIG_DFL and SIG_IGN belong to no library. */
     if (claim->handler == NULL && (uintptr_t)handler > 1) {
         claim->handler = handler;
     }
@@ -56,7 +56,7 @@ void signal_handlers_restore(const struct signal_handlers *handlers, bool was_gu
     }
 }
 
-/* Older headers compile, and leave comparing and restoring. */
+/* With older headers only comparing and restoring remains. */
 #if defined(SECCOMP_FILTER_FLAG_NEW_LISTENER) && defined(SECCOMP_USER_NOTIF_FLAG_CONTINUE)
 
 #if defined(__x86_64__)
@@ -67,7 +67,7 @@ void signal_handlers_restore(const struct signal_handlers *handlers, bool was_gu
 
 #define DATA(member) (offsetof(struct seccomp_data, member))
 #define LOAD(offset) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (offset))
-/* How many instructions to pass by where it holds, and where not. */
+/* How many instructions to skip on a match and otherwise. */
 #define IF_EQUAL(value, then, otherwise) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), (then), (otherwise))
 
 int signal_guard_begin(uint32_t signals) {
@@ -76,7 +76,10 @@ int signal_guard_begin(uint32_t signals) {
         IF_EQUAL(NATIVE_CALLS, 0, 12),
         LOAD(DATA(nr)),
         IF_EQUAL(__NR_rt_sigaction, 0, 10),
-        /* Both halves of the pointer to the new handler; without one it only asks. Both architectures are little endian. */
+        /*
+         * Both halves of the pointer to the new handler; a null pointer only queries. Both architectures are
+         * little-endian.
+         */
         LOAD(DATA(args[1])),
         IF_EQUAL(0, 0, 2),
         LOAD(DATA(args[1]) + 4),
@@ -91,19 +94,22 @@ int signal_guard_begin(uint32_t signals) {
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
     };
     struct sock_fprog filter = {sizeof program / sizeof program[0], program};
-    /* Of this thread alone. Without it the kernel wants a privilege. */
+    /* For this thread only. Without it the kernel requires a privilege. */
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
         return -errno;
     }
-    /* Older kernels slow threads with a filter down, as if their code were hostile, where it is not said to be none. */
+    /* Without this flag, older kernels slow down threads that have a filter. */
     unsigned flags = SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_SPEC_ALLOW;
     return sluice_result((int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &filter));
 }
 
-/* The answer to a thread that may not set a handler: success, and the handler that was there. */
+/* Answers a thread that must not set a handler: success, and the handler in place. */
 static int pretend(const struct seccomp_data *call, struct signal_claim *claim) {
     void *handler;
-    /* The handler is the first member of the kernel's structure. By the kernel, as the pointer may be a wrong one. */
+    /*
+     * The handler is the first member of the kernel's structure. Copied by the kernel, because the pointer may be
+     * invalid.
+     */
     if (sluice_copy_by_kernel(&handler, 0, (void *)(uintptr_t)call->args[1], 0, sizeof handler) != 0) {
         return -EFAULT;
     }
@@ -114,7 +120,7 @@ static int pretend(const struct seccomp_data *call, struct signal_claim *claim) 
 }
 
 void signal_guard_answer(int guard, struct signal_claim *claim) {
-    /* The kernel's structures may be longer than those of the headers, and want to be found empty. */
+    /* The kernel's structures may be longer than those of the headers and must be zeroed. */
     union {
         struct seccomp_notif question;
         char room[256];
@@ -124,18 +130,18 @@ void signal_guard_answer(int guard, struct signal_claim *claim) {
         char room[256];
     } told = {.room = {0}};
     if (ioctl(guard, SECCOMP_IOCTL_NOTIF_RECV, &asked) != 0) {
-        /* A signal has come between; the thread will ask again. */
+        /* A signal interrupted the call; the thread will repeat it. */
         return;
     }
     told.answer.id = asked.question.id;
-    /* A child process has the filter too, but handlers, and most often memory, of its own. */
+    /* A child process inherits the filter, but has its own handlers and usually its own memory. */
     if (syscall(SYS_tgkill, getpid(), asked.question.pid, 0) == 0) {
         told.answer.error = pretend(&asked.question.data, claim);
     } else {
         told.answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
     }
     if (ioctl(guard, SECCOMP_IOCTL_NOTIF_SEND, &told) != 0 && errno == EINVAL) {
-        /* Before Linux 5.5 a call cannot be let pass. */
+        /* Before Linux 5.5 a call cannot be allowed to continue. */
         told.answer.flags = 0;
         told.answer.error = -ENOSYS;
         ioctl(guard, SECCOMP_IOCTL_NOTIF_SEND, &told);

@@ -1,6 +1,6 @@
 /*
- * The plain C core of the shim, which knows nothing of the virtual machine. The functions mean what the Java methods of
- * the same names say. A negative result is -errno.
+ * The plain C core of the shim, independent of the JVM. The functions behave as the Java methods of the same names. A
+ * negative result is -errno.
  */
 #ifndef SLUICE_H
 #define SLUICE_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The longest message of an error number, with its end. */
+/* Size of the longest error message, with its terminator. */
 #define SLUICE_ERROR_MESSAGE_BYTES 128
 
 /* An IPv6 address and a port. */
@@ -34,11 +34,11 @@ int sluice_socket_connect(int fd, const uint8_t *address, size_t length, int sco
 int sluice_socket_connect_result(int fd);
 int sluice_socket_accept(int fd);
 int sluice_socket_local_port(int fd);
-/* Both give the number of bytes that they wrote. */
+/* Both return the number of bytes written. */
 int sluice_socket_local_address(int fd, uint8_t address[SLUICE_ADDRESS_BYTES]);
 int sluice_socket_peer_address(int fd, uint8_t address[SLUICE_ADDRESS_BYTES]);
 int sluice_socket_set_no_delay(int fd, bool on);
-/* To be called before a connect or listen: a connection that was paced once stays so. */
+/* Call before connect or listen: a connection that was paced once stays so. */
 int sluice_socket_set_unpaced(int fd);
 int sluice_socket_set_send_buffer(int fd, int bytes);
 int sluice_socket_set_receive_buffer(int fd, int bytes);
@@ -55,7 +55,7 @@ int64_t sluice_stream_receive(int fd, void *bytes, int64_t length);
 int64_t sluice_stream_send_vector(int fd, void *vector, int count);
 int64_t sluice_stream_receive_vector(int fd, void *vector, int count);
 
-/* The record that sluice_epoll_await writes. */
+/* The record written by sluice_epoll_await. */
 struct sluice_epoll_record {
     uint32_t events;
     uint32_t zero;
@@ -79,12 +79,12 @@ int sluice_memory_unmap(void *address, int64_t bytes);
 int sluice_memory_page_size(void);
 
 /*
- * The bytes that this process may still use: what the machine has available, or less where a control group of the process or
- * one above it leaves less. Page cache that can be dropped counts as available, swap does not. -ENOSYS if nothing tells. The
- * root is put before every path: "", but in tests.
+ * Returns how many bytes this process may still use: the machine's available memory, or less if a control group of the
+ * process or an ancestor leaves less. Reclaimable page cache counts as available, swap does not. -ENOSYS if unknown.
+ * The root precedes every path: "", except in tests.
  */
 int64_t sluice_memory_available(const char *root);
-/* The bytes that /proc/meminfo tells under a name that ends with a colon, or -ENOSYS. */
+/* Returns the bytes in /proc/meminfo under a name that ends with a colon, or -ENOSYS. */
 int64_t sluice_memory_information(const char *root, const char *name);
 
 /* The longest name of shared memory. */
@@ -93,12 +93,14 @@ int64_t sluice_memory_information(const char *root, const char *name);
 int sluice_shared_memory_create(const char *name, size_t name_length, int64_t bytes, bool huge_pages, bool prefault);
 int sluice_shared_memory_seal(int fd, bool read_only);
 int sluice_shared_memory_check(int fd, int64_t bytes, bool huge_pages);
-/* Maps between two pages without access, which sluice_shared_memory_unmap releases too. */
+/* Maps between two inaccessible pages, which sluice_shared_memory_unmap removes as well. */
 int64_t sluice_shared_memory_map(int fd, int64_t bytes, bool writable, bool prefault);
 int sluice_shared_memory_unmap(void *address, int64_t bytes);
 int64_t sluice_shared_memory_huge_page_size(void);
 
-/* The longest address of a local socket. A path ends with a zero in the kernel's structure, which is one longer. */
+/*
+ * The longest address of a local socket. A path is zero-terminated in the kernel's structure, which is one byte longer.
+ */
 #define SLUICE_LOCAL_ADDRESS_BYTES 107
 /* The kernel's SCM_MAX_FD. */
 #define SLUICE_LOCAL_DESCRIPTORS 253
@@ -126,19 +128,19 @@ int sluice_peer_is_alive(int process);
 int64_t sluice_peer_read(int process, int pid, const void *records, int count);
 int64_t sluice_peer_write(int process, int pid, const void *records, int count);
 
-/* The functions that Java calls by their names rather than through wrappers. */
+/* The functions that Java calls by name rather than through wrappers. */
 __attribute__((visibility("default"))) void sluice_copy(
         void *to, int64_t to_offset, const void *from, int64_t from_offset, int64_t bytes);
 /*
- * As sluice_copy, of memory that does not overlap, by the kernel: where a page is missing, as of a mapped file that was
- * cut short, the result is -EFAULT and no signal. Some of the bytes may have been copied then.
+ * As sluice_copy, for memory that does not overlap, through the kernel: where a page is missing, such as in a truncated
+ * mapped file, it returns -EFAULT without a signal. Some bytes may have been copied.
  */
 __attribute__((visibility("default"))) int sluice_copy_by_kernel(
         void *to, int64_t to_offset, const void *from, int64_t from_offset, int64_t bytes);
 
 /*
- * Copies pages of one size, from and to the offsets in two tables, beginning with the first so many in both. The result is how
- * many were copied: less than the count if the next one leaves one of the two memories.
+ * Copies pages of one size between the offsets in two tables, from an index on. Returns how many were copied: less than
+ * the count if the next one exceeds one of the two memories.
  */
 __attribute__((visibility("default"))) int64_t sluice_copy_pages(
         void *to,
@@ -151,17 +153,17 @@ __attribute__((visibility("default"))) int64_t sluice_copy_pages(
         int64_t count,
         int64_t page_bytes);
 
-/* Stores that pass by the caches, in what sluice_copy uses for large copies. */
+/* The streaming stores that sluice_copy uses for large copies. */
 enum sluice_streaming { SLUICE_STREAMING_SSE2, SLUICE_STREAMING_AVX512 };
 
-/* Whether this processor can. */
+/* Whether this processor supports it. */
 bool sluice_copy_can_stream(enum sluice_streaming streaming);
-/* Of memory that does not overlap, and of any size. */
+/* For memory that does not overlap, of any size. */
 void sluice_copy_streaming(enum sluice_streaming streaming, void *to, const void *from, size_t bytes);
 
 int sluice_thread_set_affinity(int cpu);
 
-/* The scheduler's counts of the calling thread, in nanoseconds: on a processor, and waiting for one. */
+/* The scheduler's statistics of the calling thread, in nanoseconds: running, and waiting for a processor. */
 struct sluice_thread_schedule {
     int64_t ran;
     int64_t waited;

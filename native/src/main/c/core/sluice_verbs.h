@@ -1,27 +1,27 @@
 /*
- * The part of the plain C core that talks to RDMA adapters, through a libibverbs that is opened at run time. The functions
- * mean what the Java methods of the same names say. A negative result is -errno.
+ * The part of the plain C core that drives RDMA adapters, through libibverbs opened at run time. The functions behave
+ * as the Java methods of the same names. A negative result is -errno.
  *
- * A handle is the address of an object of libibverbs. NULL gives -EINVAL; any other that is none crashes. Records are
- * aligned to 8 bytes.
+ * A handle is the address of an object of libibverbs. NULL returns -EINVAL; any other invalid address crashes. Records
+ * are aligned to 8 bytes.
  */
 #ifndef SLUICE_VERBS_H
 #define SLUICE_VERBS_H
 
 #include "sluice.h"
 
-/* Room for the sentence that says why the library cannot be used, with its end. */
+/* Size of the sentence that says why the library cannot be used, with its terminator. */
 #define SLUICE_VERBS_CAUSE_BYTES 1024
 
-/* NULL when the library is usable, otherwise why it is not. */
+/* Returns NULL if the library is usable, otherwise why it is not. */
 const char *sluice_verbs_load(const char *path);
 bool sluice_verbs_loaded(void);
-/* Which signals the library, or one that it has loaded, wanted to handle: bit n is signal n. 0 before it is loaded. */
+/* The signals that the library, or one that it loaded, tried to handle: bit n is signal n. 0 before it is loaded. */
 uint32_t sluice_verbs_claimed_signals(void);
-/* The file of that library, once there are such signals; empty if it is not known. */
+/* The file of that library, if there are such signals; empty if unknown. */
 const char *sluice_verbs_claimant(void);
 
-/* VerbsMemory's access rights. */
+/* The access rights of VerbsMemory. */
 enum {
     SLUICE_VERBS_LOCAL_WRITE = 1 << 0,
     SLUICE_VERBS_REMOTE_WRITE = 1 << 1,
@@ -86,7 +86,7 @@ struct sluice_verbs_event_record {
     int32_t zero;
 };
 
-/* A list of what is there now, or NULL; it ends with NULL. Its elements live until it is freed. */
+/* Returns the current devices as a NULL-terminated list, or NULL. The elements are valid until it is freed. */
 void **sluice_verbs_device_list(void);
 void sluice_verbs_free_device_list(void **list);
 const char *sluice_verbs_device_name(void *element);

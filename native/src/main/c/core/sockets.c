@@ -22,7 +22,7 @@ static int set_option(int fd, int level, int name, int value) {
     return sluice_result(setsockopt(fd, level, name, &value, sizeof value));
 }
 
-/* Gives the value of an option that is never negative. */
+/* Returns the value of an option that is never negative. */
 static int get_option(int fd, int level, int name) {
     int value = 0;
     socklen_t length = sizeof value;
@@ -30,7 +30,7 @@ static int get_option(int fd, int level, int name) {
     return result < 0 ? -errno : value;
 }
 
-/* Fills in an address of the socket's own family, and gives its length. */
+/* Fills in an address of the socket's own family; returns its length. */
 static int to_socket_address(
         int fd, const uint8_t *address, size_t length, int scope, int port, union socket_address *result) {
     if ((length != 4 && length != 16) || port < 0 || port > UINT16_MAX) {
@@ -117,7 +117,7 @@ int sluice_socket_connect(int fd, const uint8_t *address, size_t length, int sco
         return size;
     }
     int result = sluice_result(connect(fd, &to.any, (socklen_t)size));
-    /* An interrupted connect goes on by itself, and repeating the call would only say that it is under way. */
+    /* An interrupted connect continues; calling it again would only return EINPROGRESS. */
     return result == -EINTR ? -EINPROGRESS : result;
 }
 
@@ -194,7 +194,10 @@ int sluice_socket_shutdown(int fd) {
 
 int sluice_socket_close(int fd) {
     int result = sluice_result(close(fd));
-    /* Linux has released the descriptor even then; closing again could hit one that another thread just opened. */
+    /*
+     * Linux has released the descriptor even then; closing again could hit a descriptor that another thread has just
+     * opened.
+     */
     return result == -EINTR ? 0 : result;
 }
 

@@ -30,7 +30,7 @@ int64_t sluice_stream_send_vector(int fd, void *vector, int count) {
         return -EINVAL;
     }
     if (count == 1) {
-        // the kernel need not fetch a message header and a vector
+        // spares the kernel from fetching a message header and a vector
         const struct iovec *only = vector;
         if (only->iov_len <= INT64_MAX) {
             return sluice_stream_send(fd, only->iov_base, (int64_t)only->iov_len);

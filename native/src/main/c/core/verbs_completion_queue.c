@@ -2,12 +2,12 @@
 
 #include <endian.h>
 
-/* How many completions are taken from the adapter at once: what lies on the stack meanwhile. */
+/* The most completions taken from the adapter in one call, and so on the stack. */
 #define PIECE 32
 
 _Static_assert(sizeof(struct sluice_verbs_completion) == 32, "VerbsCompletionQueue.RECORD_BYTES");
 
-/* Adapters fill in no more of a completion than its kind has, and the rest is what lay on the stack before. */
+/* Adapters fill in only the fields of a completion's kind; the others keep what was on the stack. */
 
 static inline bool is_receive(enum ibv_wc_opcode opcode) {
     return opcode == IBV_WC_RECV || opcode == IBV_WC_RECV_RDMA_WITH_IMM;
@@ -92,7 +92,8 @@ int sluice_verbs_completion_queue_poll(void *queue, struct sluice_verbs_completi
         int found = ibv_poll_cq(queue, wanted, completions);
         if (found < 0) {
             /*
-             * Drivers return numbers of their own here. Earlier completions are returned first; the queue stays broken.
+             * Drivers return error numbers of their own here. Earlier completions are returned first; the queue stays
+             * failed.
              */
             return count > 0 ? count : -EIO;
         }

@@ -3,7 +3,7 @@
 #include <endian.h>
 #include <string.h>
 
-/* The header's own inlines for these two call functions that are not linked. */
+/* The header inlines these two and calls functions that are not linked. */
 
 static int query_device(struct ibv_context *context, struct ibv_device_attr_ex *attributes) {
     memset(attributes, 0, sizeof *attributes);
@@ -57,7 +57,7 @@ static int gid_type(uint32_t type) {
     }
 }
 
-/* The type of an event decides which member of its union is set. */
+/* The event type decides which member of the union is set. */
 static void describe(const struct ibv_async_event *event, struct sluice_verbs_event_record *record) {
     memset(record, 0, sizeof *record);
     record->type = (int32_t)event->event_type;
@@ -95,7 +95,7 @@ static void describe(const struct ibv_async_event *event, struct sluice_verbs_ev
 }
 
 void **sluice_verbs_device_list(void) {
-    /* NULL without a kernel driver: no devices either. */
+    /* NULL without a kernel driver; then there are no devices either. */
     return sluice_verbs_loaded() ? (void **)verbs.get_device_list(NULL) : NULL;
 }
 
@@ -188,7 +188,7 @@ int sluice_verbs_device_query_port(void *device, int port, struct sluice_verbs_p
         .active_mtu_bytes = mtu_bytes(attributes.active_mtu),
         .max_mtu_bytes = mtu_bytes(attributes.max_mtu),
         .lid = attributes.lid,
-        /* Drivers that say nothing are older than RDMA over Ethernet. */
+        /* Drivers that do not report it predate RDMA over Ethernet. */
         .link_layer = attributes.link_layer == IBV_LINK_LAYER_UNSPECIFIED ? IBV_LINK_LAYER_INFINIBAND
                                                                           : attributes.link_layer,
         .gid_table_length = attributes.gid_tbl_len,
@@ -242,7 +242,7 @@ int sluice_verbs_device_next_async_event(void *device, struct sluice_verbs_event
         return result == -EAGAIN ? 0 : result;
     }
     describe(&event, record);
-    /* The destroyer of the event's object waits for this: do not read the event afterwards. */
+    /* The destroyer of the event's object waits for this acknowledgement: do not read the event afterwards. */
     verbs.ack_async_event(&event);
     return 1;
 }

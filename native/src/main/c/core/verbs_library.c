@@ -19,7 +19,7 @@ static char cause[SLUICE_VERBS_CAUSE_BYTES];
 static atomic_bool is_loaded;
 static struct foreign_claim claim;
 
-/* The address of a function through an object pointer, as POSIX has it for dlsym. */
+/* Converts a function address through an object pointer, as POSIX specifies for dlsym. */
 static bool find(void *library, const char *symbol, void *member) {
     void *address = dlsym(library, symbol);
     memcpy(member, &address, sizeof address);
@@ -60,7 +60,7 @@ static void load(void *argument) {
         dlclose(library);
         return;
     }
-    /* The first list loads the drivers, each of them a library. */
+    /* The first list loads the drivers, each a library of its own. */
     struct ibv_device **devices = verbs.get_device_list(NULL);
     if (devices != NULL) {
         verbs.free_device_list(devices);
@@ -73,7 +73,7 @@ const char *sluice_verbs_load(const char *path) {
     if (!was_tried) {
         was_tried = true;
         struct loading loading = {.file = path == NULL || path[0] == '\0' ? DEFAULT_LIBRARY : path};
-        /* Never unloaded: the drivers that it loads in turn do not all survive that. */
+        /* Never unloaded: not all drivers that it loads survive that. */
         foreign_library_run(load, &loading, &claim);
         atomic_store_explicit(&is_loaded, loading.is_loaded, memory_order_release);
     }

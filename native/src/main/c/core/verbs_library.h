@@ -1,7 +1,8 @@
 /*
- * The functions of libibverbs that have to be looked up, and what the files of verbs share. The shim is not linked to
- * libibverbs: no inline function of its header that calls another by name may be used; the linker (-z defs) checks
- * that. Posting, polling and asking for notifications go through the device's own table and are called as they are.
+ * The functions of libibverbs that must be resolved, and declarations shared by the files of verbs. The shim is not
+ * linked to libibverbs: inline functions of its header that call others by name must not be used, which the linker
+ * checks (-z defs). Posting, polling and requesting notifications go through the device's own table and are called
+ * directly.
  */
 #ifndef VERBS_LIBRARY_H
 #define VERBS_LIBRARY_H
@@ -10,7 +11,7 @@
 
 #include <infiniband/verbs.h>
 
-/* FUNCTION(name of the member, name of the symbol) for each that every version has. */
+/* FUNCTION(member name, symbol name) for each function that every version has. */
 #define VERBS_FUNCTIONS(FUNCTION) \
     FUNCTION(get_device_list, ibv_get_device_list) \
     FUNCTION(free_device_list, ibv_free_device_list) \
@@ -41,7 +42,7 @@
     FUNCTION(query_qp, ibv_query_qp) \
     FUNCTION(destroy_qp, ibv_destroy_qp)
 
-/* ... and for each that older versions lack, which is NULL there. */
+/* ... and for each that older versions lack, where the member is NULL. */
 #define VERBS_NEWER_FUNCTIONS(FUNCTION) \
     FUNCTION(reg_mr_iova2, ibv_reg_mr_iova2) \
     FUNCTION(reg_dmabuf_mr, ibv_reg_dmabuf_mr) \
@@ -54,7 +55,7 @@ struct verbs_library {
 #undef VERBS_MEMBER
 };
 
-/* Complete once sluice_verbs_loaded(), and never changed after. The holder of a handle has loaded it. */
+/* Complete once sluice_verbs_loaded(), and constant afterwards. The holder of a handle has loaded it. */
 extern struct verbs_library verbs;
 
 static inline bool verbs_is_record(const void *record) {
@@ -66,8 +67,8 @@ static inline bool verbs_is_within(int value, int minimum, int maximum) {
 }
 
 /*
- * Functions of libibverbs give the error's number, or -1 and errno, and some drivers the negated number. Set errno to 0 before
- * calling one, so that what is found there is its own.
+ * Functions of libibverbs return the error number, or -1 with errno, and some drivers the negated number. Set errno to
+ * 0 before the call, so that its value afterwards belongs to it.
  */
 static inline int verbs_result(int result) {
     if (result == -1) {
@@ -76,7 +77,7 @@ static inline int verbs_result(int result) {
     return result > 0 ? -result : result;
 }
 
-/* The same for functions that give a pointer. Addresses of user space are positive. */
+/* The same for functions that return a pointer. Addresses of user space are positive. */
 static inline int64_t verbs_handle(const void *object) {
     if (object == NULL) {
         return errno > 0 ? -errno : -EIO;
@@ -84,10 +85,10 @@ static inline int64_t verbs_handle(const void *object) {
     return (int64_t)(intptr_t)object;
 }
 
-/* libibverbs's flags for SLUICE_VERBS_... ones, or -EINVAL. */
+/* Converts SLUICE_VERBS_... flags to libibverbs's, or returns -EINVAL. */
 int verbs_access(int access);
 
-/* Makes a descriptor that libibverbs opened non-blocking. */
+/* Makes a descriptor opened by libibverbs non-blocking. */
 int verbs_set_non_blocking(int descriptor);
 
 #endif

@@ -22,7 +22,7 @@ int64_t sluice_verbs_memory_register(void *domain, void *address, int64_t length
         return -EINVAL;
     }
     errno = 0;
-    /* Flags in the optional range are hints, which only the newer function knows, and knows when to leave out. */
+    /* Flags in the optional range are hints, which only the newer function accepts and ignores where unsupported. */
     if ((flags & (int)IBV_ACCESS_OPTIONAL_RANGE) != 0 && verbs.reg_mr_iova2 != NULL) {
         return verbs_handle(verbs.reg_mr_iova2(
                 domain, address, (size_t)length, (uint64_t)(uintptr_t)address, (unsigned int)flags));

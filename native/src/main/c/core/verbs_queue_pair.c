@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* How many requests are handed to the adapter at once: what lies on the stack meanwhile. */
+/* The most requests passed to the adapter in one call, and so on the stack. */
 #define PIECE 64
 
 #define FLAGS ((uint32_t)(IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE))
@@ -13,7 +13,7 @@
 #define MAXIMUM_24_BITS 0xffffff
 
 _Static_assert(sizeof(struct sluice_verbs_work_request) == 80, "VerbsQueuePair.RECORD_BYTES");
-/* A list of pieces is handed to the adapter as it is. */
+/* A gather list is passed to the adapter unchanged. */
 _Static_assert(sizeof(struct sluice_verbs_piece) == sizeof(struct ibv_sge), "VerbsQueuePair.PIECE_BYTES");
 _Static_assert(offsetof(struct sluice_verbs_piece, address) == offsetof(struct ibv_sge, addr), "address");
 _Static_assert(offsetof(struct sluice_verbs_piece, length) == offsetof(struct ibv_sge, length), "length");
@@ -40,7 +40,7 @@ static int change_state(struct ibv_qp *queue_pair, enum ibv_qp_state state) {
     return queue_pair == NULL ? -EINVAL : modify(queue_pair, &attributes, IBV_QP_STATE);
 }
 
-/* 0 where there is no such MTU. */
+/* 0 if there is no such MTU. */
 static int to_mtu(int bytes) {
     for (int mtu = IBV_MTU_256; mtu <= IBV_MTU_4096; mtu++) {
         if (bytes == 128 << mtu) {
@@ -50,7 +50,7 @@ static int to_mtu(int bytes) {
     return 0;
 }
 
-/* Each value goes into a narrower one. */
+/* Each value is assigned to a narrower field. */
 static bool fits(const struct sluice_verbs_path_record *record) {
     return to_mtu(record->mtu_bytes) != 0 && verbs_is_within(record->destination_queue_pair, 0, MAXIMUM_24_BITS)
             && verbs_is_within(record->receive_sequence, 0, MAXIMUM_24_BITS)
@@ -67,7 +67,7 @@ static inline bool is_valid(const struct sluice_verbs_work_request *record) {
             && (record->pieces == 0 || record->local_address != 0);
 }
 
-/* Sets what the opcode needs and no more: a request has 128 bytes, most of them for other kinds of queue pairs. */
+/* Sets only the fields of the opcode: a request has 128 bytes, most of them for other kinds of queue pairs. */
 static inline void fill(
         struct ibv_send_wr *request, struct ibv_sge *piece, const struct sluice_verbs_work_request *record) {
     if (__builtin_expect(record->pieces == 0, 1)) {
@@ -96,7 +96,7 @@ static inline void fill(
     }
 }
 
-/* How many of a chain were taken, or -errno if not even the first. */
+/* Returns how many requests of a chain were accepted, or -errno if the first was refused. */
 static int post_chain(struct ibv_qp *queue_pair, struct ibv_send_wr *chain, int length) {
     chain[length - 1].next = NULL;
     struct ibv_send_wr *refused = NULL;
@@ -226,7 +226,7 @@ int sluice_verbs_queue_pair_to_reset(void *queue_pair) {
 int sluice_verbs_queue_pair_state(void *queue_pair) {
     struct ibv_qp_attr attributes;
     struct ibv_qp_init_attr initial;
-    /* Asked of the device: the copy in the library does not know what the adapter did by itself. */
+    /* Queries the device: the library's copy misses changes made by the adapter itself. */
     int result = query(queue_pair, IBV_QP_STATE, &attributes, &initial);
     return result < 0 ? result : (int)attributes.qp_state;
 }

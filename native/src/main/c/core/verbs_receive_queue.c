@@ -1,6 +1,6 @@
 #include "verbs_library.h"
 
-/* How many requests are handed to the adapter at once: what lies on the stack meanwhile. */
+/* The most requests passed to the adapter in one call, and so on the stack. */
 #define PIECE 64
 
 _Static_assert(sizeof(struct sluice_verbs_receive_request) == 32, "VerbsReceiveQueue.RECORD_BYTES");
@@ -20,7 +20,7 @@ static inline bool fill(
     return true;
 }
 
-/* How many of a chain were taken, or -errno if not even the first. */
+/* Returns how many requests of a chain were accepted, or -errno if the first was refused. */
 static int post_chain(struct ibv_srq *queue, struct ibv_recv_wr *chain, int length) {
     chain[length - 1].next = NULL;
     struct ibv_recv_wr *refused = NULL;

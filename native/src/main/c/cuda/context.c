@@ -25,8 +25,8 @@ void cuda_leave(struct cuda_scope *scope) {
 }
 
 /*
- * Errors after which every later call of the process fails: CUDA Driver API, "CUresult", those that say that the context cannot
- * be used or that the process must be started again.
+ * Sticky errors, after which every later call of the process fails: those for which "CUresult" of the CUDA Driver API
+ * says that the context cannot be used or the process must be restarted.
  */
 static bool stays(cuda_result result) {
     return result == CUDA_ILLEGAL_ADDRESS || result == 702 || result == 709 || result == 710

@@ -1,5 +1,5 @@
 /*
- * The part of the CUDA driver API that Sluice uses, declared here, so that the build needs no CUDA toolkit. Names,
+ * The part of the CUDA driver API that Sluice uses, declared here so that the build needs no CUDA toolkit. Names,
  * numbers and layouts are those of NVIDIA's cuda.h (CUDA Driver API reference manual, 13.0).
  */
 #ifndef CUDA_API_H
@@ -129,7 +129,7 @@ struct cuda_access {
     int flags;
 };
 
-/* FUNCTION(name of the member, name of the symbol, parameters) for each that every driver from 11.7 on has. */
+/* FUNCTION(member name, symbol name, parameters) for each function that every driver from 11.7 on has. */
 #define CUDA_FUNCTIONS(FUNCTION) \
     FUNCTION(initialise, cuInit, (unsigned flags)) \
     FUNCTION(driver_version, cuDriverGetVersion, (int *version)) \
@@ -203,7 +203,7 @@ struct cuda_access {
             (cuda_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, \
              unsigned block_z, unsigned shared_bytes, cuda_stream stream, void **arguments, void **extra))
 
-/* ... and for each that older drivers lack, which is NULL there. */
+/* ... and for each that older drivers lack, where the member is NULL. */
 #define CUDA_NEWER_FUNCTIONS(FUNCTION) \
     FUNCTION(range_handle, cuMemGetHandleForAddressRange, \
             (void *handle, cuda_address address, size_t bytes, int type, unsigned long long flags)) \

@@ -1,4 +1,4 @@
-/* The functions of the CUDA driver, looked up by name, and what the files of cuda share. */
+/* The functions of the CUDA driver, resolved by name, and declarations shared by the files of cuda. */
 #ifndef CUDA_LIBRARY_H
 #define CUDA_LIBRARY_H
 
@@ -12,14 +12,14 @@ struct cuda_library {
 #undef CUDA_MEMBER
 };
 
-/* Complete once sluice_cuda_loaded(), and never changed after. Code that has a device has loaded it. */
+/* Complete once sluice_cuda_loaded(), and constant afterwards. Code that has a device has loaded it. */
 extern struct cuda_library cuda;
 
 struct sluice_cuda_device {
     cuda_device device;
     int ordinal;
     cuda_context context;
-    /* The first error that stays with the process: written once, read by any thread. */
+    /* The first sticky error: written once, read by any thread. */
     _Atomic int fault;
 };
 
@@ -29,16 +29,16 @@ struct cuda_scope {
 };
 
 /*
- * Makes the context of a device current; 0 or a negated error. A thread whose context it is already, as a poller's, changes
- * nothing; one with another, or with none, as a caller's, has its own back after cuda_leave.
+ * Makes the context of a device current; returns 0 or a negated error. On a thread where it is current already, such as
+ * a poller, nothing changes; on others cuda_leave restores the previous context.
  */
 int cuda_enter(struct sluice_cuda_device *device, struct cuda_scope *scope);
 void cuda_leave(struct cuda_scope *scope);
 
-/* A negated error, kept with the device if it is one that stays. */
+/* Returns a negated error, and keeps it with the device if it is sticky. */
 int cuda_failed(struct sluice_cuda_device *device, cuda_result result);
 
-/* A descriptor that the driver has opened is not for programs that this one starts; the descriptor or a negated error. */
+/* Marks a descriptor opened by the driver close-on-exec; returns the descriptor or a negated error. */
 int cuda_close_on_exec(int descriptor);
 
 static inline int cuda_system_error(int error) {

@@ -9,7 +9,7 @@ struct sluice_cuda_module {
     cuda_module module;
 };
 
-/* The kernels of kernels.cu that transfers use. */
+/* The kernels of kernels.cu for transfers. */
 struct cuda_kernels {
     cuda_function copy_pages;
     cuda_function copy_strided;
@@ -25,7 +25,7 @@ struct sluice_cuda_stream {
     cuda_address blocks;
     int max_blocks;
     bool has_words;
-    /* The error of an operation that was carried out without its end, or 0. */
+    /* The error of an operation that ran without its completion, or 0. */
     _Atomic int failed;
 };
 

@@ -12,7 +12,7 @@ int sluice_cuda_device_count(void) {
     return result == CUDA_SUCCESS ? count : -result;
 }
 
-/* An attribute that an older driver does not know is not there. */
+/* An attribute unknown to an older driver reads as 0. */
 static int attribute(cuda_device device, int which) {
     int value = 0;
     return cuda.device_attribute(&value, which, device) == CUDA_SUCCESS ? value : 0;

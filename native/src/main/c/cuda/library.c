@@ -17,7 +17,7 @@ static char cause[SLUICE_CUDA_CAUSE_BYTES];
 static atomic_bool is_loaded;
 static struct foreign_claim claim;
 
-/* The address of a function through an object pointer, as POSIX has it for dlsym. */
+/* Converts a function address through an object pointer, as POSIX specifies for dlsym. */
 static bool find(void *library, const char *symbol, void *member) {
     void *address = dlsym(library, symbol);
     memcpy(member, &address, sizeof address);
@@ -69,7 +69,7 @@ static void load(void *argument) {
         dlclose(library);
         return;
     }
-    /* A driver that was initialised is never unloaded: it has threads. */
+    /* An initialised driver is never unloaded: it has threads. */
     loading->is_loaded = initialise(file);
 }
 

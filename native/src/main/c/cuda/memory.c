@@ -33,7 +33,7 @@ int64_t sluice_cuda_memory_granularity(struct sluice_cuda_device *device) {
     return result == CUDA_SUCCESS ? (int64_t)bytes : cuda_failed(device, result);
 }
 
-/* Maps an allocation where the device alone can reach it; the mapping keeps the allocation. */
+/* Maps an allocation for access by the device only; the mapping keeps the allocation alive. */
 static cuda_result map(
         const struct sluice_cuda_device *device, cuda_allocation allocation, size_t bytes, cuda_address *address) {
     struct cuda_access access = {
@@ -179,7 +179,7 @@ int sluice_cuda_memory_describe(uint64_t address, struct sluice_cuda_memory_reco
     }
     memset(record, 0, sizeof *record);
     record->ordinal = -1;
-    /* It needs no context. Of an address that the driver does not know all are zero, and that is no error. */
+    /* Needs no context. For an unknown address all fields are zero, which is not an error. */
     cuda_result result = cuda.pointer_attributes(sizeof attributes / sizeof *attributes, attributes, values, address);
     if (result != CUDA_SUCCESS) {
         return result == CUDA_INVALID_VALUE ? 0 : -result;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A counter for kernels, in memory of its own: the driver allocates at least 512 bytes. */
+/* A counter for kernels, in an allocation of its own: the driver allocates at least 512 bytes. */
 #define COUNTER_BYTES 512
 
 static cuda_result find_kernels(cuda_module module, struct cuda_kernels *kernels) {
@@ -21,7 +21,7 @@ static cuda_result find_kernels(cuda_module module, struct cuda_kernels *kernels
     cuda_result result = CUDA_SUCCESS;
     for (size_t i = 0; result == CUDA_SUCCESS && i < sizeof wanted / sizeof *wanted; i++) {
         result = cuda.module_function(wanted[i].function, module, wanted[i].name);
-        /* Loaded at its first launch, it would wait there for all that the device does. */
+        /* A kernel loaded at its first launch would wait there for all work of the device. */
         if (result == CUDA_SUCCESS && cuda.function_load != NULL) {
             result = cuda.function_load(*wanted[i].function);
         }
@@ -107,7 +107,7 @@ int sluice_cuda_stream_query(struct sluice_cuda_stream *stream) {
     return result == CUDA_SUCCESS ? -atomic_load(&stream->failed) : cuda_failed(stream->device, result);
 }
 
-/* On a thread of the driver's, which may call no function of the driver. */
+/* Runs on a thread of the driver and must not call the driver. */
 static void add_one(void *argument) {
     uint64_t one = 1;
     ssize_t written = write((int)(intptr_t)argument, &one, sizeof one);

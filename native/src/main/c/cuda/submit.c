@@ -3,11 +3,11 @@
 #include <stdatomic.h>
 
 #define WARP 32
-/* Enough warps for a device to hide its memory's latency, and few enough for several blocks in a multiprocessor. */
+/* Enough warps to hide the latency of device memory, few enough for several blocks on a multiprocessor. */
 #define THREADS 512
 /* The bytes that a warp copies at a time: SLICE_BYTES of kernels.cu. */
 #define SLICE_BYTES 4096
-/* The bytes that a thread sums at a time: CHECKED_BYTES of kernels.cu. */
+/* The bytes that a thread checksums at a time: CHECKED_BYTES of kernels.cu. */
 #define CHECKED_BYTES 1024
 
 static struct cuda_completion completion_of(
@@ -49,7 +49,7 @@ static cuda_result copy_pages(const struct sluice_cuda_stream *stream, const str
             blocks_for(stream, pages * slices * WARP), THREADS, arguments);
 }
 
-/* Keeps the error of work submitted without a completion: the stream reports it when it is queried. */
+/* Records the error of an operation that ran without its completion: the next query of the stream returns it. */
 static cuda_result without_end(struct sluice_cuda_stream *stream, cuda_result result) {
     if (result != CUDA_SUCCESS) {
         atomic_store(&stream->failed, result);
@@ -81,7 +81,7 @@ static cuda_result fetch(const struct sluice_cuda_stream *stream, const struct s
 }
 
 /*
- * Completes work that none of our kernels has done: the stream writes a word alone where it can; a signal takes a
+ * Completes work that no kernel of this library has done: the stream itself writes a word if it can; a signal needs a
  * kernel.
  */
 static cuda_result complete(const struct sluice_cuda_stream *stream, const struct sluice_cuda_request *request) {

@@ -7,7 +7,7 @@
 
 #define ERROR_TEXT_BYTES 512
 
-/* Texts cross as bytes: paths and the messages about them need not be what the virtual machine takes for UTF-8. */
+/* Texts cross as bytes: paths and messages about them need not be valid UTF-8 for the JVM. */
 static jbyteArray bytes_of(JNIEnv *env, const char *text) {
     jsize length = (jsize)strlen(text);
     jbyteArray result = (*env)->NewByteArray(env, length);

@@ -1,7 +1,7 @@
 #include "io_sluice_jni_Errno.h"
 #include "jni_support.h"
 
-/* The names of errors are macros themselves: pasted here, before they are expanded. */
+/* Error names are macros themselves: pasted here before they are expanded. */
 #define SAME_ERRNO(name) \
     _Static_assert(io_sluice_jni_Errno_##name == (name), "a value in Errno differs from the system's")
 

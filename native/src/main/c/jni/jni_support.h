@@ -1,4 +1,4 @@
-/* Conversions that the wrappers share. A wrapper converts arguments and results, and does nothing else. */
+/* Conversions shared by the wrappers. A wrapper converts arguments and results and does nothing else. */
 #ifndef JNI_SUPPORT_H
 #define JNI_SUPPORT_H
 
@@ -6,10 +6,10 @@
 
 #include <jni.h>
 
-/* javac generates the headers from the classes, so a wrapper that does not fit its native method does not compile. */
+/* javac generates the headers from the classes, so a wrapper that does not match its native method does not compile. */
 #define UNUSED __attribute__((unused))
 
-/* A constant of a class, which the generated header carries, and what it stands for here. */
+/* Asserts that a constant of a class, from the generated header, has a value of C. */
 #define SAME_IN(class, constant, value) \
     _Static_assert( \
             (int64_t)io_sluice_jni_##class##_##constant == (int64_t)(value), \

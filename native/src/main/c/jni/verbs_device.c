@@ -88,7 +88,7 @@ SAME(EVENT_LAST_WORK_REQUEST_REACHED, IBV_EVENT_QP_LAST_WQE_REACHED);
 SAME(EVENT_CLIENT_REREGISTER, IBV_EVENT_CLIENT_REREGISTER);
 SAME(EVENT_GID_CHANGE, IBV_EVENT_GID_CHANGE);
 
-/* Sets the element of an array to a name, as bytes; false when an exception is pending. */
+/* Stores a name in an array element as bytes; returns false with a pending exception. */
 static bool set_name(JNIEnv *env, jobjectArray names, jsize index, const char *name) {
     jsize length = (jsize)strlen(name);
     jbyteArray bytes = (*env)->NewByteArray(env, length);

@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* Texts cross as bytes: paths and the messages about them need not be what the virtual machine takes for UTF-8. */
+/* Texts cross as bytes: paths and messages about them need not be valid UTF-8 for the JVM. */
 
 static jbyteArray bytes_of(JNIEnv *env, const char *text) {
     jsize length = (jsize)strlen(text);
