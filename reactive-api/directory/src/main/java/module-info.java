@@ -1,6 +1,6 @@
 import org.jspecify.annotations.NullMarked;
 
-/** How engines find each other by name. */
+/** Engine discovery by name. */
 @NullMarked
 module io.sluice.directory {
     requires static transitive org.jspecify;

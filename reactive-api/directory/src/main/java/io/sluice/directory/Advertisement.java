@@ -11,21 +11,21 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * What an engine wants others to find: its address and its named regions. Immutable.
+ * What an engine publishes: its address and its named regions. Immutable.
  *
- * @param name of the engine in the directory: 1 to 200 ASCII letters, digits and {@code . _ - ~ : @ /}. Names that begin
- *     alike can be watched together, so begin them with a role, as in {@code decode/7}
- * @param address where peers can connect to; it must name the engine
- * @param epoch the engine's run
- * @param regions descriptors of this run of this engine by name, at most {@value #MAX_REGIONS}; a name is 1 to 255 bytes of
- *     UTF-8
+ * @param name the engine's name in the directory: 1 to 200 ASCII letters, digits and {@code . _ - ~ : @ /}. Names with
+ *     a common prefix can be watched together, so start them with a role, as in {@code decode/7}
+ * @param address the address that peers connect to; must include the engine's id
+ * @param epoch the engine's epoch
+ * @param regions descriptors of this engine and epoch by name, at most {@value #MAX_REGIONS}; a name is 1 to 255 bytes
+ *     of UTF-8
  */
 public record Advertisement(
         String name, EngineAddress address, long epoch, SortedMap<String, RegionDescriptor> regions) {
-    /** The most regions that one entry may have. */
+    /** The most regions of an entry. */
     public static final int MAX_REGIONS = 65_536;
 
-    /** Checks names, and that each descriptor is of this run. */
+    /** Checks names, and that each descriptor belongs to this engine and epoch. */
     public Advertisement {
         Names.check(name);
         Objects.requireNonNull(address.engineId(), "the address names no engine");
@@ -33,7 +33,7 @@ public record Advertisement(
             throw new IllegalArgumentException(
                     "an entry has at most " + MAX_REGIONS + " regions, not " + regions.size());
         }
-        // In natural order, not in that of the map.
+        // in natural order, not in the order of the argument
         SortedMap<String, RegionDescriptor> copy = new TreeMap<>();
         regions.forEach((region, descriptor) -> {
             RegionNames.check(region);
@@ -46,11 +46,11 @@ public record Advertisement(
     }
 
     /**
-     * An engine with all its open regions that have a name and a right for peers.
+     * Creates the advertisement of an engine with all its open regions that have a name and grant peers a right.
      *
-     * @param name of the engine in the directory
-     * @param engine listens
-     * @return what to publish
+     * @param name the engine's name in the directory
+     * @param engine a listening engine
+     * @return the advertisement
      * @throws IllegalStateException if the engine does not listen
      */
     public static Advertisement of(String name, TransferEngine engine) {
@@ -65,9 +65,9 @@ public record Advertisement(
     }
 
     /**
-     * The same engine with other regions.
+     * Returns a copy with other regions.
      *
-     * @param replacement instead of those that there are
+     * @param replacement the regions
      * @return a new advertisement
      */
     public Advertisement withRegions(Map<String, RegionDescriptor> replacement) {
@@ -75,9 +75,9 @@ public record Advertisement(
     }
 
     /**
-     * The same engine under another address, for one that peers reach by another name or port than it knows itself.
+     * Returns a copy with another address, if peers reach the engine by another name or port than it knows.
      *
-     * @param reachable names the same engine
+     * @param reachable an address of the same engine
      * @return a new advertisement
      */
     public Advertisement withAddress(EngineAddress reachable) {

@@ -3,7 +3,9 @@ package io.sluice.directory;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** Pauses between attempts: each twice as long as the one before, up to a longest, and shortened at random by up to a half. */
+/**
+ * Exponential backoff: each pause is twice the one before, up to a maximum, and shortened at random by up to a half.
+ */
 final class Backoff {
     private static final int MOST_DOUBLINGS = 30;
 
@@ -15,7 +17,7 @@ final class Backoff {
         firstNanos = Math.min(first.toNanos(), maxNanos);
     }
 
-    /** The pause after so many failures in a row, at least one. */
+    /** The pause after a number of failures in a row, at least one. */
     Duration after(int failures) {
         long whole = firstNanos << Math.min(failures - 1, MOST_DOUBLINGS);
         if (whole <= 0 || whole >> Math.min(failures - 1, MOST_DOUBLINGS) != firstNanos || whole > maxNanos) {

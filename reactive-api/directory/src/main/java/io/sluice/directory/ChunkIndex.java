@@ -4,10 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * In which chunks an entry's regions are. Regions are sorted by name.
+ * The distribution of an entry's regions over chunks. Regions are sorted by name.
  *
  * @param firstNames the name of the first region of each chunk
- * @param counts how many regions each has
+ * @param counts the number of regions in each chunk
  */
 record ChunkIndex(List<String> firstNames, List<Integer> counts) {
     static final ChunkIndex EMPTY = new ChunkIndex(List.of(), List.of());
@@ -25,7 +25,7 @@ record ChunkIndex(List<String> firstNames, List<Integer> counts) {
         return counts.stream().mapToInt(Integer::intValue).sum();
     }
 
-    /** The chunks that may have regions whose names begin so, in order. */
+    /** Returns the chunks that may contain regions whose names have this prefix, in order. */
     List<Integer> withPrefix(String prefix) {
         List<Integer> found = new ArrayList<>();
         for (int i = 0; i < size(); i++) {
@@ -39,7 +39,7 @@ record ChunkIndex(List<String> firstNames, List<Integer> counts) {
         return found;
     }
 
-    /** The one chunk that may have this region, or -1. */
+    /** Returns the one chunk that may contain this region, or -1. */
     int of(String region) {
         int found = -1;
         for (int i = 0; i < size() && firstNames.get(i).compareTo(region) <= 0; i++) {

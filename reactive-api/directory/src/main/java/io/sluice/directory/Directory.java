@@ -8,101 +8,101 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Where engines find each other. An engine publishes its address and its named regions under a name; the entry lives as
- * long as the engine renews its lease.
+ * Engine discovery. An engine publishes its address and its named regions under a name; the entry lives as long as the
+ * engine renews its lease.
  *
- * <p>Every Mono and Flux is lazy and cold. Each operation ends within a bounded number of requests to the store, each with
- * a time-out; when the store does not answer it fails with {@link DirectoryUnavailableException}, and works again as soon as
- * the store does. Connections and transfers do not depend on the directory. Signals come on threads of the store's client
- * or of Reactor; do not block them. All methods may be called from any thread.
+ * <p>Every Mono and Flux is lazy and cold. Each operation makes a bounded number of requests to the store, each with a
+ * time-out. If the store does not answer, it fails with {@link DirectoryUnavailableException}; it works again as soon
+ * as the store does. Connections and transfers do not depend on the directory. Signals arrive on threads of the store's
+ * client or of Reactor; do not block them. All methods may be called from any thread.
  *
- * <p>A directory is not a place for secrets, but descriptors are capabilities, and a process that can write to the directory can
- * send peers elsewhere: see the trust model in {@code docs/discovery.md}.
+ * <p>A directory is not meant for secrets, but descriptors are capabilities, and a process that can write to the
+ * directory can redirect peers: see the trust model in {@code docs/discovery.md}.
  */
 public interface Directory {
     /**
-     * A directory in a store.
+     * Creates a directory over a store.
      *
-     * @param store closed with the directory
-     * @param options times
-     * @return the directory; nothing is sent before it is used
+     * @param store the store; closed with the directory
+     * @param options the time-outs and intervals
+     * @return the directory; it sends nothing before its first use
      */
     static Directory over(DirectoryStore store, DirectoryOptions options) {
         return new StoreDirectory(store, options);
     }
 
     /**
-     * A new directory for the engines of this process.
+     * Creates an empty directory for the engines of this process.
      *
-     * @return an empty directory
+     * @return the directory
      */
     static Directory inProcess() {
         return over(new InProcessStore(), DirectoryOptions.defaults());
     }
 
     /**
-     * Publishes an engine. If another one has the name, the name is taken from it: the youngest publication wins, so that an
-     * engine that restarts need not wait for its old entry to expire.
+     * Publishes an engine. If the name is taken, the youngest publication wins, so that a restarted engine need not
+     * wait until its old entry expires.
      *
      * @param advertisement the engine
-     * @return the publication, which is alive until it is {@linkplain Publication#withdraw() withdrawn}, superseded, or this
-     *     directory closed; or {@link DirectoryUnavailableException}. After a cancel the entry is taken out again
+     * @return the publication, which lives until it is {@linkplain Publication#withdraw() withdrawn} or superseded, or
+     *     this directory is closed; or {@link DirectoryUnavailableException}. A cancel removes the entry again
      */
     Mono<Publication> publish(Advertisement advertisement);
 
     /**
-     * Looks an engine up without its regions: one small read.
+     * Looks up an engine without its regions: one small read.
      *
-     * @param name the engine's
+     * @param name the engine's name
      * @return the entry; or {@link EngineNotFoundException}, {@link DirectoryUnavailableException},
      *     {@link DirectoryFormatException}
      */
     Mono<EngineEntry> find(String name);
 
     /**
-     * Looks an engine up with all its regions.
+     * Looks up an engine with all its regions.
      *
-     * @param name the engine's
-     * @return the whole entry; errors as for {@link #find}
+     * @param name the engine's name
+     * @return the complete entry; errors as for {@link #find}
      */
     Mono<EngineListing> lookup(String name);
 
     /**
-     * Looks up an engine's regions whose names begin alike. Only the parts of the entry that may hold them are read.
+     * Looks up an engine and its regions whose names have a prefix. Reads only the parts of the entry that may contain
+     * them.
      *
-     * @param name the engine's
-     * @param regionPrefix how their names begin
+     * @param name the engine's name
+     * @param regionPrefix the prefix of the region names
      * @return the entry with those regions, possibly none; errors as for {@link #find}
      */
     Mono<EngineListing> lookupRegions(String name, String regionPrefix);
 
     /**
-     * Looks up one region. Only the part of the entry that may hold it is read.
+     * Looks up one region. Reads only the part of the entry that may contain it.
      *
-     * @param name the engine's
-     * @param region the region's
+     * @param name the engine's name
+     * @param region the region's name
      * @return its descriptor; errors as for {@link #find}, and {@link RegionNotFoundException}
      */
     Mono<RegionDescriptor> lookupRegion(String name, String region);
 
     /**
-     * Watches all engines whose names begin alike: a {@link DirectoryEvent.Snapshot}, then changes. When the directory does
-     * not answer, an {@link DirectoryEvent.Interrupted} tells so, and once it does a new snapshot.
+     * Watches all engines whose names have a prefix: emits a {@link DirectoryEvent.Snapshot}, then changes. If the
+     * directory does not answer, emits {@link DirectoryEvent.Interrupted}, and a new snapshot once it does.
      *
-     * <p>The watch follows the state, not its history: of several changes of one name in a row it may tell the last alone,
-     * and a subscriber that asks for little gets fewer, newer events. What was told is never further behind than what the
-     * subscriber has asked for, no final state is left out, and a restart shows as such. So a slow subscriber costs no
-     * memory but one entry for each name.
+     * <p>The watch reports the state, not its history: it may conflate several changes of one name, and a subscriber
+     * with little demand receives fewer, newer events. It never omits the final state, and always shows a restart as
+     * such. So a slow subscriber costs no more memory than one entry for each name.
      *
-     * @param prefix how the names begin; empty for all
-     * @return the events, without end; completes when this directory is closed
+     * @param prefix the prefix of the names; empty for all
+     * @return the events, unbounded; completes when this directory is closed
      */
     Flux<DirectoryEvent> watch(String prefix);
 
     /**
      * Withdraws all publications, ends all watches and closes the store's client.
      *
-     * @return completes when that is done, or the store has not answered in time
+     * @return completes when done, or when the store has not answered in time
      */
     Mono<Void> close();
 }

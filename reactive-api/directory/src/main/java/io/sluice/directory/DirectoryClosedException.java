@@ -10,19 +10,19 @@ public final class DirectoryClosedException extends SluiceException {
     private static final long serialVersionUID = 1L;
 
     /**
-     * Makes one.
+     * Creates the exception.
      *
-     * @param message what happened, and where it helps what to do
+     * @param message what happened and, where useful, what to do
      */
     public DirectoryClosedException(String message) {
         super(message);
     }
 
     /**
-     * Makes one with its cause.
+     * Creates the exception with a cause.
      *
-     * @param message what happened, and where it helps what to do
-     * @param cause what led to it, or {@code null}
+     * @param message what happened and, where useful, what to do
+     * @param cause the cause, or {@code null}
      */
     public DirectoryClosedException(String message, @Nullable Throwable cause) {
         super(message, cause);

@@ -5,8 +5,8 @@ import java.util.List;
 /** An event of a watch. */
 public sealed interface DirectoryEvent {
     /**
-     * All that is there. It comes first, and again whenever the watch was lost and is back: what was known before and is
-     * not in it is gone.
+     * All current entries. The first event, and again whenever an interrupted watch is back: entries that are missing
+     * here were removed.
      *
      * @param entries sorted by name
      */
@@ -18,21 +18,21 @@ public sealed interface DirectoryEvent {
     }
 
     /**
-     * A name has appeared.
+     * A name was published.
      *
-     * @param entry of the engine that has it
+     * @param entry the new entry
      */
     record Published(EngineEntry entry) implements DirectoryEvent {}
 
     /**
-     * An entry is another now.
+     * An entry has changed.
      *
-     * @param entry as it is
-     * @param previous as this watch last told it
+     * @param entry the current entry
+     * @param previous the entry last reported by this watch
      */
     record Changed(EngineEntry entry, EngineEntry previous) implements DirectoryEvent {
         /**
-         * Whether the name belongs to another run, or another engine, now.
+         * Returns whether the name now belongs to another engine or epoch.
          *
          * @return false if only the regions or the address have changed
          */
@@ -42,24 +42,24 @@ public sealed interface DirectoryEvent {
     }
 
     /**
-     * A name is gone: withdrawn, or its lease has expired.
+     * A name was removed: withdrawn, or its lease expired.
      *
-     * @param previous as this watch last told it
+     * @param previous the entry last reported by this watch
      */
     record Removed(EngineEntry previous) implements DirectoryEvent {}
 
     /**
-     * What lies under a name cannot be read; the other names are not concerned. If it was told before, take it as removed.
+     * The value of a name cannot be read; other names are not affected. If it was reported before, consider it removed.
      *
      * @param name the name
-     * @param cause what is wrong with it
+     * @param cause the defect
      */
     record Damaged(String name, DirectoryFormatException cause) implements DirectoryEvent {}
 
     /**
      * The directory does not answer. Earlier events may be out of date; a {@link Snapshot} will follow.
      *
-     * @param cause why
+     * @param cause the reason
      */
     record Interrupted(DirectoryUnavailableException cause) implements DirectoryEvent {}
 }

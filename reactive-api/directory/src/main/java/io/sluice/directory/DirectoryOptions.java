@@ -3,19 +3,19 @@ package io.sluice.directory;
 import java.time.Duration;
 
 /**
- * The times of a {@link Directory}. Immutable.
+ * The time-outs and intervals of a {@link Directory}. Immutable.
  *
- * @param leaseTime how long an entry outlives an engine that dies; the engine renews it three times as often, and at
- *     least every 3 s, so that it is soon back in a store that has lost it. At least 1 s, and stores may round it up to whole
- *     seconds. Default 10 s
- * @param requestTimeout how long one request to the store may take; above it the operation fails with
- *     {@link DirectoryUnavailableException}. A connection to the store that is silent for as long is replaced: so it adds to
- *     the time in which a directory is back after its store or its network, which is five seconds by default. Default 2 s
- * @param reconcileInterval how often a watch reads everything again, for what no message told. It bounds how late a watch
- *     notices that the store is gone, and with stores that do not report expired leases how late it notices those.
- *     Default 2 s
- * @param maxBackoff the longest pause between two attempts to reach a store that does not answer; pauses grow from a tenth
- *     of a second, and each is shortened at random by up to a half. Default 1 s
+ * @param leaseTime how long an entry outlives a dead engine. The engine renews it three times as often, and at least
+ *     every 3 s, so that it soon reappears in a store that lost it. At least 1 s; stores may round up to whole seconds.
+ *     Default 10 s
+ * @param requestTimeout the time-out of one request to the store; after it the operation fails with {@link
+ *     DirectoryUnavailableException}. A connection to the store that is silent for as long is replaced, so it is a part
+ *     of the time in which a directory recovers after its store or network, five seconds by default. Default 2 s
+ * @param reconcileInterval how often a watch reads everything again, to find changes that no message reported. It
+ *     bounds how late a watch notices that the store is gone, and, with stores that do not report expired leases, how
+ *     late it notices those. Default 2 s
+ * @param maxBackoff the longest pause between two attempts to reach a store that does not answer; pauses start at 0.1
+ *     s, grow, and are shortened at random by up to a half. Default 1 s
  */
 public record DirectoryOptions(
         Duration leaseTime, Duration requestTimeout, Duration reconcileInterval, Duration maxBackoff) {
@@ -38,9 +38,9 @@ public record DirectoryOptions(
     }
 
     /**
-     * The defaults.
+     * Returns the defaults.
      *
-     * @return as documented above
+     * @return the options as documented above
      */
     public static DirectoryOptions defaults() {
         return new DirectoryOptions(
@@ -48,7 +48,7 @@ public record DirectoryOptions(
     }
 
     /**
-     * The same with another time to live.
+     * Returns a copy with another lease time.
      *
      * @param time at least 1 s
      * @return new options
@@ -58,7 +58,7 @@ public record DirectoryOptions(
     }
 
     /**
-     * The same with another bound for requests.
+     * Returns a copy with another request time-out.
      *
      * @param time positive
      * @return new options
@@ -68,7 +68,7 @@ public record DirectoryOptions(
     }
 
     /**
-     * The same with another interval between two complete readings.
+     * Returns a copy with another reconcile interval.
      *
      * @param time positive
      * @return new options
@@ -78,7 +78,7 @@ public record DirectoryOptions(
     }
 
     /**
-     * The same with another longest pause.
+     * Returns a copy with another longest pause.
      *
      * @param time positive
      * @return new options

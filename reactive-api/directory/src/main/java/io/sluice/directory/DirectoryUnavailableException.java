@@ -5,27 +5,27 @@ import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The directory does not answer, or not within the time that {@link DirectoryOptions} gives it. Try again later; connections and
- * transfers do not depend on it.
+ * The directory does not answer within the time-out of {@link DirectoryOptions}. Retry later; connections and transfers
+ * do not depend on it.
  */
 public final class DirectoryUnavailableException extends SluiceException {
     @Serial
     private static final long serialVersionUID = 1L;
 
     /**
-     * Makes one.
+     * Creates the exception.
      *
-     * @param message what happened, and where it helps what to do
+     * @param message what happened and, where useful, what to do
      */
     public DirectoryUnavailableException(String message) {
         super(message);
     }
 
     /**
-     * Makes one with its cause.
+     * Creates the exception with a cause.
      *
-     * @param message what happened, and where it helps what to do
-     * @param cause what led to it, or {@code null}
+     * @param message what happened and, where useful, what to do
+     * @param cause the cause, or {@code null}
      */
     public DirectoryUnavailableException(String message, @Nullable Throwable cause) {
         super(message, cause);

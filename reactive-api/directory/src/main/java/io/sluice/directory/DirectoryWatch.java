@@ -22,14 +22,14 @@ import reactor.core.publisher.Operators;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * One subscriber's watch. The store tells which keys may have changed; they are read, one reading at a time, and each
- * reading begins after the last change that it has seen. What was read goes into {@link WatchedNames}, from where the subscriber gets as
- * much as it asks for. Any failure ends the present attempt, and after a pause everything is read again.
+ * One subscriber's watch. The store reports which keys may have changed; they are read serially, each time after the
+ * last reported change. {@link WatchedNames} keeps what was read, and the subscriber receives as much as it requests.
+ * Any failure ends the current attempt; after a pause everything is read again.
  */
 final class DirectoryWatch implements Subscription {
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryWatch.class);
     private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
-    /** More than these are not remembered one by one. */
+    /** Above this number, changed keys are no longer remembered individually. */
     private static final int MOST_NAMES_AT_A_TIME = 64;
 
     private static final int READS_AT_A_TIME = 8;
@@ -54,7 +54,7 @@ final class DirectoryWatch implements Subscription {
         this.backoff = new Backoff(FIRST_PAUSE, access.options().maxBackoff());
     }
 
-    /** Begins, or begins again. */
+    /** Starts or restarts. */
     void establish() {
         if (cancelled) {
             return;
@@ -75,14 +75,13 @@ final class DirectoryWatch implements Subscription {
             names.interrupt(unavailable);
             emit();
         }
-        // In its place before it is begun: the pause may be over, and something new in its place, before it is
-        // assigned.
+        // Assigned before it starts: the pause may end, and its successor be assigned, before the assignment.
         Disposable.Swap pause = Disposables.swap();
         current.update(pause);
         pause.update(Mono.delay(backoff.after(failed)).subscribe(ignored -> establish()));
     }
 
-    /** From one establishing to the next loss. */
+    /** From establishing the watch to the next failure. */
     private final class Attempt {
         final Disposable.Composite parts = Disposables.composite();
         private final Set<String> told = new LinkedHashSet<>();
@@ -92,7 +91,7 @@ final class DirectoryWatch implements Subscription {
         private boolean isOver;
 
         void begin() {
-            // The first signal must come within a request's time; then there may be silence.
+            // The first signal must arrive within a request's time-out; silence is valid after that.
             parts.add(Flux.defer(() -> access.store().changes(Keys.head(prefix)))
                     .timeout(Mono.delay(access.options().requestTimeout()), any -> Mono.never())
                     .subscribe(this::changed, this::end, () -> end(StoreAccess.closedError())));
@@ -103,7 +102,7 @@ final class DirectoryWatch implements Subscription {
 
         private void reconcile() {
             synchronized (this) {
-                // Before the first reading nothing is known that could be out of date.
+                // Before the first read there is no state that could be out of date.
                 if (!isComplete) {
                     return;
                 }
@@ -140,7 +139,7 @@ final class DirectoryWatch implements Subscription {
             Mono<Void> reading = all ? readAll() : readSome(some);
             Disposable.Swap place = Disposables.swap();
             parts.add(place);
-            // On a thread of its own, so that a store that answers inside the call does not deepen the stack.
+            // On another thread, so that a store that answers inside the call does not deepen the stack.
             place.update(reading.subscribeOn(Schedulers.parallel())
                     .subscribe(ignored -> {}, this::end, () -> hasRead(place)));
         }
@@ -154,7 +153,7 @@ final class DirectoryWatch implements Subscription {
             read();
         }
 
-        /** Notes what was read, unless another attempt may have read something newer meanwhile. */
+        /** Records what was read, unless another attempt may have read something newer meanwhile. */
         private synchronized void note(Runnable what) {
             if (!isOver) {
                 what.run();

@@ -7,10 +7,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One revision of an entry as it is stored. The same content and revision always have the same bytes.
+ * One revision of an entry in its stored form. The same content and revision always encode to the same bytes.
  *
- * @param head what the chunks are found by
- * @param chunks to be stored before the head
+ * @param head the head, which refers to the chunks
+ * @param chunks stored before the head
  */
 record EncodedEntry(EntryHead head, List<StoredValue> chunks) {
     static EncodedEntry of(Advertisement advertisement, long publication, long revision) {

@@ -5,13 +5,13 @@ import io.sluice.engine.EngineId;
 import java.util.Objects;
 
 /**
- * What a directory says of one engine, without its regions.
+ * A directory's entry for one engine, without its regions.
  *
- * @param name the name that the engine has in the directory
- * @param address where it can be connected to; it always names the engine
- * @param epoch the run of that engine; see {@link io.sluice.engine.TransferEngine#epoch()}
- * @param revision another one each time the entry is published or updated; revisions of one name grow while its entry lives
- * @param regionCount how many named regions it has published
+ * @param name the engine's name in the directory
+ * @param address the address to connect to; always includes the engine's id
+ * @param epoch the epoch of that engine; see {@link io.sluice.engine.TransferEngine#epoch()}
+ * @param revision changes with each publication and update; revisions of one name increase while its entry lives
+ * @param regionCount the number of named regions that it has published
  */
 public record EngineEntry(String name, EngineAddress address, long epoch, long revision, int regionCount) {
     /** Checks the ranges. */
@@ -24,16 +24,16 @@ public record EngineEntry(String name, EngineAddress address, long epoch, long r
     }
 
     /**
-     * The engine's identity.
+     * Returns the engine's identity.
      *
-     * @return the one in the address
+     * @return the id in the address
      */
     public EngineId engineId() {
         return Objects.requireNonNull(address.engineId());
     }
 
     /**
-     * Whether both describe the same run of the same engine.
+     * Whether both entries describe the same engine and epoch.
      *
      * @param other another entry
      * @return false after a restart

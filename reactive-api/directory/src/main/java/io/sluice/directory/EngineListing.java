@@ -6,10 +6,10 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * An engine and those of its regions that were asked for, all of one revision of its entry.
+ * An engine and its requested regions, all of one revision of its entry.
  *
- * @param entry the engine
- * @param regions descriptors by the regions' names
+ * @param entry the engine's entry
+ * @param regions descriptors by region name
  */
 public record EngineListing(EngineEntry entry, SortedMap<String, RegionDescriptor> regions) {
     /** Copies the regions. */

@@ -6,12 +6,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The small value that makes an entry: who, where, and in which chunks its regions are. Fields: name, revision (8 bytes),
- * publication (8), epoch (8), address, number of chunks, and for each the number of its regions and the first one's name.
+ * The head of an entry: the engine, its address, and the index of its chunks. Fields: name, revision (8 bytes),
+ * publication (8), epoch (8), address, number of chunks, and for each chunk the number of its regions and the name of
+ * the first.
  *
- * @param entry what users see
- * @param publication a random number that tells apart who publishes
- * @param chunks where the regions are
+ * @param entry the entry as users see it
+ * @param publication a random number that identifies the publication
+ * @param chunks the index of the chunks
  */
 record EntryHead(EngineEntry entry, long publication, ChunkIndex chunks) {
     static final int MAX_BYTES = 256 << 10;
@@ -40,12 +41,12 @@ record EntryHead(EngineEntry entry, long publication, ChunkIndex chunks) {
         return form.finish();
     }
 
-    /** Reads the head that must be that of a name. */
+    /** Parses the head of a name. */
     static EntryHead fromBytes(String name, byte[] bytes) {
         FormReader form = new FormReader(bytes, KIND, MAX_BYTES, "the entry '" + name + "'");
         String written = new String(form.getBytes(Names.MAX_LENGTH), StandardCharsets.US_ASCII);
         if (!written.equals(name)) {
-            throw new DirectoryFormatException("the entry '" + name + "' is that of another name");
+            throw form.malformed("it is the entry of another name");
         }
         long revision = form.getLong();
         long publication = form.getLong();
@@ -58,26 +59,26 @@ record EntryHead(EngineEntry entry, long publication, ChunkIndex chunks) {
         for (int i = 0; i < count; i++) {
             long inChunk = form.getVariable();
             if (inChunk < 1 || inChunk > Advertisement.MAX_REGIONS) {
-                throw new DirectoryFormatException("a part of " + inChunk + " regions");
+                throw form.malformed("a part has " + inChunk + " regions");
             }
             regions += inChunk;
             byte[] first = form.getBytes(FormReader.MAX_REGION_NAME_BYTES);
-            String firstName = RegionNames.decode(first, first.length);
+            String firstName = RegionNames.decode(form, first, first.length);
             if (i > 0 && firstNames.getLast().compareTo(firstName) >= 0) {
-                throw new DirectoryFormatException("parts that are out of order");
+                throw form.malformed("its parts are out of order");
             }
             firstNames.add(firstName);
             counts.add((int) inChunk);
         }
         form.end();
         if (regions > Advertisement.MAX_REGIONS) {
-            throw new DirectoryFormatException("an entry of " + regions + " regions");
+            throw form.malformed("it has " + regions + " regions");
         }
         try {
             EngineEntry entry = new EngineEntry(name, EngineAddress.fromBytes(address), epoch, revision, (int) regions);
             return new EntryHead(entry, publication, new ChunkIndex(firstNames, counts));
         } catch (IllegalArgumentException | NullPointerException e) {
-            throw new DirectoryFormatException("the entry '" + name + "' has no address of an engine", e);
+            throw form.malformed("it lacks a valid engine address", e);
         }
     }
 }

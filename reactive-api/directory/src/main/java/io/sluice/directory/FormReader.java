@@ -2,30 +2,47 @@ package io.sluice.directory;
 
 import io.sluice.engine.RegionOptions;
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 
-/** Reads what {@link FormWriter} writes. Nothing that it reads makes it allocate more than the form is long. */
+/** Reads records of {@link FormWriter}. Never allocates more than the record's length. */
 final class FormReader {
     static final int MAX_REGION_NAME_BYTES = RegionOptions.MAX_NAME_BYTES;
 
     private final ByteBuffer in;
+    private final String what;
 
-    /** Checks the length, the header and the checksum. */
+    /**
+     * Checks the length, the header and the checksum.
+     *
+     * @param what the subject of error messages, such as "the entry 'decode/7'"
+     */
     FormReader(byte[] form, byte kind, int maxBytes, String what) {
+        this.what = what;
         if (form.length < FormWriter.HEADER_BYTES || form.length > maxBytes) {
-            throw new DirectoryFormatException(what + " of " + form.length + " bytes");
+            throw malformed("it has " + form.length + " bytes");
         }
         in = ByteBuffer.wrap(form);
         if (in.getShort() != FormWriter.MAGIC) {
-            throw new DirectoryFormatException("this is not " + what);
+            throw malformed("it was not written by Sluice");
         }
         int version = Byte.toUnsignedInt(in.get());
         if (version != FormWriter.VERSION) {
-            throw new DirectoryFormatException(
-                    what + " has version " + version + "; this is version " + FormWriter.VERSION);
+            throw new DirectoryFormatException(what + " has version " + version + "; this engine reads version "
+                    + FormWriter.VERSION + ": use one release of Sluice everywhere");
         }
         if (in.get() != kind || in.getInt() != FormWriter.checksum(form, FormWriter.HEADER_BYTES)) {
-            throw new DirectoryFormatException(what + " was damaged");
+            throw malformed("its checksum or kind is wrong");
         }
+    }
+
+    /** Returns the error for a record that is corrupt or written by other software. */
+    DirectoryFormatException malformed(String problem) {
+        return malformed(problem, null);
+    }
+
+    DirectoryFormatException malformed(String problem, @Nullable Throwable cause) {
+        return new DirectoryFormatException(
+                what + " is malformed: " + problem + "; publish the engine again", cause);
     }
 
     int remaining() {
@@ -42,27 +59,27 @@ final class FormReader {
         return in.getLong();
     }
 
-    /** In the shortest form alone, so that one content has one form. */
+    /** Accepts only the shortest encoding, so that each content has a single form. */
     long getVariable() {
         long value = 0;
         for (int shift = 0; shift < Long.SIZE; shift += 7) {
             byte next = getByte();
             if ((shift == 63 && next > 1) || (next == 0 && shift > 0)) {
-                throw new DirectoryFormatException("a number that is out of form");
+                throw malformed("a number is not in the shortest form");
             }
             value |= (long) (next & 0x7f) << shift;
             if (next >= 0) {
                 return value;
             }
         }
-        throw new DirectoryFormatException("a number without an end");
+        throw malformed("a number has more than 64 bits");
     }
 
-    /** A number of things that take up at least so many bytes each. */
+    /** Reads a number of items that take at least this many bytes each. */
     int getCount(int max, int leastBytesEach) {
         long count = getVariable();
         if (count < 0 || count > max || count > in.remaining() / leastBytesEach) {
-            throw new DirectoryFormatException("a count of " + count);
+            throw malformed("it has a count of " + count);
         }
         return (int) count;
     }
@@ -75,13 +92,13 @@ final class FormReader {
 
     void end() {
         if (in.hasRemaining()) {
-            throw new DirectoryFormatException(in.remaining() + " bytes too many");
+            throw malformed(in.remaining() + " bytes follow its end");
         }
     }
 
     private void need(int bytes) {
         if (in.remaining() < bytes) {
-            throw new DirectoryFormatException("a form that is cut short");
+            throw malformed("it is truncated");
         }
     }
 }

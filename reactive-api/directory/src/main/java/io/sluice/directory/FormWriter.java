@@ -5,8 +5,8 @@ import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
 /**
- * Writes one stored form: magic (2 bytes), version (1), kind (1), CRC-32C of all that follows (4), fields. Numbers are in
- * network byte order, or of variable length: seven bits a byte, the lowest first.
+ * Writes one stored record: magic (2 bytes), version (1), kind (1), CRC-32C of the rest (4), fields. Numbers are in
+ * network byte order, or of variable length: seven bits a byte, lowest first.
  */
 final class FormWriter {
     static final int HEADER_BYTES = 8;
@@ -48,7 +48,7 @@ final class FormWriter {
         return this;
     }
 
-    /** Appends the fields of a form that is not finished. */
+    /** Appends the fields of an unfinished record. */
     FormWriter putRest(FormWriter other) {
         fields.writeBytes(other.fields.toByteArray());
         return this;

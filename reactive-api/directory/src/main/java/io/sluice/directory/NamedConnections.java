@@ -12,16 +12,18 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Connects to engines by their names in a directory. A connection is handed out only if the engine at its other end is the
- * one, and the run of it, that the directory names. Instances are immutable; all methods may be called from any thread.
+ * Connections to engines by their names in a directory. A connection is emitted only if the engine at its other end has
+ * the identity and epoch of the directory's entry. Immutable; all methods may be called from any thread.
  */
 public final class NamedConnections {
     private static final Logger LOG = LoggerFactory.getLogger(NamedConnections.class);
 
-    /** Reactor's key for what happens to an error that comes after a cancel. */
+    /** Reactor's context key for the handler of errors that arrive after a cancel. */
     private static final String ON_ERROR_DROPPED = "reactor.onErrorDropped.local";
 
-    /** The engine to which an entry led may be gone, and the entry with it: an attempt that was given up then fails unheard. */
+    /**
+     * The engine of an entry may be gone along with the entry: an abandoned attempt then fails without a subscriber.
+     */
     private static final Consumer<Throwable> IGNORED =
             error -> LOG.debug("A connection attempt failed after its subscriber had gone", error);
 
@@ -36,49 +38,48 @@ public final class NamedConnections {
     }
 
     /**
-     * Connections of an engine to those that a directory names.
+     * Creates connections of an engine to the engines in a directory.
      *
-     * @param directory where names are looked up
-     * @param engine that connects
-     * @param options how to try again: pauses and the number of failures; what waits, and the circuit breaker, are of no concern here
-     * @return connects when asked to
+     * @param directory the directory for look-ups
+     * @param engine the engine that connects
+     * @param options the backoff and the number of failures; its waiting limit and circuit breaker are not used
+     * @return the connections; nothing happens before a subscription
      */
     public static NamedConnections of(Directory directory, ReactiveTransferEngine engine, ReconnectOptions options) {
         return new NamedConnections(directory, engine, options);
     }
 
     /**
-     * Makes one connection to the engine that has a name now, and does not try again.
+     * Connects once to the engine that has a name now, without retrying.
      *
-     * @param name the engine's
-     * @return the connection, which is the caller's to close; or {@link EngineNotFoundException},
-     *     {@link DirectoryUnavailableException}, {@link StaleEntryException}, or what
-     *     {@link ReactiveTransferEngine#connect} fails with. After a cancel or a {@code timeout} none stays open, as far as
-     *     is told there
+     * @param name the engine's name
+     * @return the connection, which the caller closes; or {@link EngineNotFoundException}, {@link
+     *     DirectoryUnavailableException}, {@link StaleEntryException}, or an error of {@link
+     *     ReactiveTransferEngine#connect}, which also describes what a cancel or {@code timeout} leaves open
      */
     public Mono<ReactiveConnection> connect(String name) {
         return directory.find(name).flatMap(this::connect);
     }
 
     /**
-     * Stays connected to the engine that has a name: waits for the name to appear, connects, and connects again when the
-     * connection ends or the name belongs to another engine or another run. Each connection is emitted when it is made, and
-     * the one before it has ended or is being closed by then.
+     * Stays connected to the engine that has a name: waits for the name to appear, connects, and connects again when
+     * the connection ends or the name belongs to another engine or epoch. Emits each connection when it is established;
+     * the one before has ended by then or is being closed.
      *
-     * <p>While the directory does not answer, or when the entry merely disappears, a connection that works is left alone; one
-     * that has ended is not replaced until the name is back. A change of the regions alone changes nothing.
+     * <p>While the directory does not answer, or if only the entry disappears, a working connection stays open; one
+     * that has ended is not replaced until the name is back. A change of the regions alone has no effect.
      *
-     * <p>Failures that repeat are logged as a warning with their reason, at most every half minute. Two kinds end the Flux, as
-     * trying again does not mend them: the other engine does not accept this one's proof, or asks for another kind
-     * ({@link io.sluice.engine.AuthenticationException}, three times in a row), and this engine is closed
-     * ({@link io.sluice.engine.ConnectionClosedException}).
+     * <p>Repeated failures are logged as a warning with their reason, at most every half minute. Two failures end the
+     * Flux, because retrying cannot fix them: the other engine rejects this one's authentication or requires another
+     * kind ({@link io.sluice.engine.AuthenticationException}, three times in a row), and this engine is closed ({@link
+     * io.sluice.engine.ConnectionClosedException}).
      *
-     * <p>The connections belong to this Flux: it closes them, also when it is cancelled. Transfers that run then end as
-     * {@link Connection#close()} tells.
+     * <p>This Flux owns the connections and closes them, also on a cancel. Their running transfers then end as {@link
+     * Connection#close()} describes.
      *
-     * @param name the engine's
-     * @return one connection after the other, without end; or an error that trying again does not mend; or what the last attempt
-     *     failed with, or its connection ended with, if the options limit their number
+     * @param name the engine's name
+     * @return one connection after the other, unbounded; or an error that retrying cannot fix; or, if the options limit
+     *     the failures, the error of the last attempt or connection
      */
     public Flux<ReactiveConnection> connections(String name) {
         Names.check(name);

@@ -17,11 +17,14 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/** One subscriber's way to the engine that has a name. */
+/** Keeps one subscriber connected to the engine that has a name. */
 final class NamedTarget {
     private static final Logger LOG = LoggerFactory.getLogger(NamedTarget.class);
 
-    /** One may come from a handshake that was broken off, or from a token that is being exchanged; what stays is a mistake. */
+    /**
+     * A single rejection may result from an interrupted handshake or a token rotation; repeated ones are a
+     * misconfiguration.
+     */
     private static final int MOST_REFUSALS = 3;
 
     private final Directory directory;
@@ -32,13 +35,13 @@ final class NamedTarget {
     private final Sinks.Many<Boolean> presence = Sinks.many().replay().latestOrDefault(false);
 
     private final RepeatedFailures log;
-    /** Made, and not closed: a cancel may come while one is handed on, when no subscriber takes it any more. */
+    /** The open connection, if any: a cancel may arrive while it is being emitted, when no subscriber receives it. */
     private final Set<ReactiveConnection> made = ConcurrentHashMap.newKeySet();
 
     private volatile boolean over;
-    /** Failures in a row. Attempts of one subscriber come one at a time. */
+    /** Failures in a row. The attempts of one subscriber are serial. */
     private volatile int failures;
-    /** Refusals for want of a proof among them, in a row. */
+    /** Authentication failures among them, in a row. */
     private volatile int refusals;
 
     NamedTarget(
@@ -92,7 +95,7 @@ final class NamedTarget {
         return one.isSameRun(other) && one.address().equals(other.address());
     }
 
-    /** Notes whether the name is there, and picks out its events: other names may begin like it. */
+    /** Records whether the name is there, and filters its events: other names may share the prefix. */
     private Optional<EngineEntry> entryOf(DirectoryEvent event) {
         return switch (event) {
             case DirectoryEvent.Snapshot snapshot -> {
@@ -125,12 +128,12 @@ final class NamedTarget {
         return Optional.empty();
     }
 
-    /** One connection after the other to one run of one engine. */
+    /** Connects repeatedly to one epoch of one engine. */
     private Flux<ReactiveConnection> connectedTo(EngineEntry entry) {
         return Flux.defer(() -> cycle(entry)).repeat();
     }
 
-    /** Connects, if the name is there, and lasts as long as the connection. */
+    /** Connects if the name is there; lasts as long as the connection. */
     private Flux<ReactiveConnection> cycle(EngineEntry entry) {
         Mono<?> pause = failures == 0 ? Mono.empty() : Mono.delay(options.pauseAfter(failures));
         Mono<ReactiveConnection> attempt = pause.then(
@@ -156,7 +159,7 @@ final class NamedTarget {
         });
     }
 
-    /** One that ends at once, again and again, is no better than one that is refused. */
+    /** A connection that ends at once counts as a failure. */
     private Mono<ReactiveConnection> ended(Duration after, Throwable error) {
         if (after.compareTo(options.maxBackoff()) < 0) {
             return failed(error);
@@ -165,14 +168,14 @@ final class NamedTarget {
         return Mono.empty();
     }
 
-    /** An error that no further attempt mends ends it all. */
+    /** An error that retrying cannot fix ends everything. */
     private Mono<ReactiveConnection> notConnected(Throwable error) {
         refusals = error instanceof AuthenticationException ? refusals + 1 : 0;
         boolean isHere = error instanceof ConnectionClosedException;
         return isHere || refusals >= MOST_REFUSALS ? Mono.error(error) : failed(error);
     }
 
-    /** Empty, unless it is time to give up. */
+    /** Empty unless the limit of failures is reached. */
     private Mono<ReactiveConnection> failed(Throwable error) {
         int failed = failures + 1;
         failures = failed;

@@ -1,12 +1,12 @@
 package io.sluice.directory;
 
-/** The names that engines may have: without characters that mean something to a store, such as a star. */
+/** Valid engine names: without characters that have a meaning for stores, such as a star. */
 final class Names {
     static final int MAX_LENGTH = 200;
 
     private Names() {}
 
-    /** A name, or a prefix of names, which may be empty. */
+    /** Checks a name, or a prefix of names, which may be empty. */
     static String checkPrefix(String prefix) {
         if (prefix.length() > MAX_LENGTH || !prefix.chars().allMatch(Names::isAllowed)) {
             throw new IllegalArgumentException("'" + prefix + "' is not a name: up to " + MAX_LENGTH

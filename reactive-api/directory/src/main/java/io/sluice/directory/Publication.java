@@ -5,13 +5,13 @@ import java.util.Map;
 import reactor.core.publisher.Mono;
 
 /**
- * An engine's entry, kept alive by this process. While the directory does not answer, renewing is tried again and again; if
- * the lease has expired meanwhile, or the directory has lost the entry, it is published again. All methods may be called
+ * An engine's entry, kept alive by this process. While the directory does not answer, renewal is retried; if the lease
+ * has expired meanwhile, or the directory has lost the entry, the entry is published again. All methods may be called
  * from any thread.
  */
 public interface Publication {
     /**
-     * What was published last.
+     * Returns what was published last.
      *
      * @return the entry
      */
@@ -20,23 +20,23 @@ public interface Publication {
     /**
      * Replaces the regions.
      *
-     * @param regions all of them, of the same run of the same engine
-     * @return the new entry; or {@link DirectoryUnavailableException}, after which the change may or may not be published
-     *     later; {@link NameTakenException}; {@link DirectoryClosedException} if it has ended
+     * @param regions all regions, of the same engine and epoch
+     * @return the new entry; or {@link DirectoryUnavailableException}, after which the change may still be published
+     *     later; {@link NameTakenException}; {@link DirectoryClosedException} if the publication has ended
      */
     Mono<EngineEntry> update(Map<String, RegionDescriptor> regions);
 
     /**
-     * Takes the entry out of the directory at once. If the directory does not answer, the entry expires with its lease.
+     * Removes the entry from the directory. If the directory does not answer, the entry expires with its lease.
      *
-     * @return completes when it is out; or {@link DirectoryUnavailableException}: it is no longer kept alive
+     * @return completes when it is removed; or {@link DirectoryUnavailableException}: it is no longer renewed
      */
     Mono<Void> withdraw();
 
     /**
-     * The end of the publication.
+     * Returns the end of the publication.
      *
-     * @return completes when it was withdrawn, or the directory was closed; {@link NameTakenException} if another
+     * @return completes after a withdrawal or when the directory is closed; {@link NameTakenException} if another
      *     publication has the name
      */
     Mono<Void> ended();

@@ -10,12 +10,12 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A part of an entry's regions. Fields: revision (8 bytes), index, number of regions, and for each: how many bytes its name
- * shares with the one before, the others, kind (1), access (1), region id, key (8), offset, length. Engine and epoch are
- * those of the {@link EntryHead}, and so is the order.
+ * A part of an entry's regions. Fields: revision (8 bytes), index, number of regions, and for each region: the length
+ * of the prefix that its name shares with the one before, the rest of the name, kind (1), access (1), region id, key
+ * (8), offset, length. Engine, epoch and order are those of the {@link EntryHead}.
  */
 final class RegionChunk {
-    /** Where a chunk is full. */
+    /** The size from which a chunk is full. */
     static final int FULL_BYTES = 32 << 10;
 
     static final int MAX_BYTES = 64 << 10;
@@ -25,7 +25,7 @@ final class RegionChunk {
 
     private RegionChunk() {}
 
-    /** Puts regions, sorted by name, into one chunk until it is full or the regions are at an end. */
+    /** Writes regions, sorted by name, into one chunk until it is full or all are written. */
     static final class Writer {
         private final long revision;
         private final int index;
@@ -71,16 +71,16 @@ final class RegionChunk {
         }
     }
 
-    /** Reads a chunk that must be one of an entry's. */
+    /** Parses a chunk that must belong to an entry. */
     static SortedMap<String, RegionDescriptor> fromBytes(EntryHead head, int index, byte[] bytes) {
         EngineEntry entry = head.entry();
         FormReader form = new FormReader(bytes, KIND, MAX_BYTES, "a part of the entry '" + entry.name() + "'");
         if (form.getLong() != entry.revision() || form.getVariable() != index) {
-            throw new DirectoryFormatException("a part of the entry '" + entry.name() + "' is of another revision");
+            throw form.malformed("it belongs to another revision or place");
         }
         int count = form.getCount(Advertisement.MAX_REGIONS, LEAST_REGION_BYTES);
         if (count != head.chunks().counts().get(index)) {
-            throw new DirectoryFormatException("a part of the entry '" + entry.name() + "' has " + count + " regions");
+            throw form.malformed("it has " + count + " regions, not as many as the index says");
         }
         SortedMap<String, RegionDescriptor> regions = new TreeMap<>();
         byte[] name = new byte[FormReader.MAX_REGION_NAME_BYTES];
@@ -89,15 +89,15 @@ final class RegionChunk {
         for (int i = 0; i < count; i++) {
             long alike = form.getVariable();
             if (alike < 0 || alike > length) {
-                throw new DirectoryFormatException("a region's name begins like no other");
+                throw form.malformed("a region shares more of its name than the one before has");
             }
             int shared = (int) alike;
             byte[] rest = form.getBytes(name.length - shared);
             System.arraycopy(rest, 0, name, shared, rest.length);
             length = shared + rest.length;
-            last = following(last, RegionNames.decode(name, length));
+            last = following(form, last, RegionNames.decode(form, name, length));
             if (i == 0 && !last.equals(head.chunks().firstNames().get(index))) {
-                throw new DirectoryFormatException("a part of the entry '" + entry.name() + "' is out of place");
+                throw form.malformed("its first region is not the one in the index");
             }
             regions.put(last, region(entry, form));
         }
@@ -105,9 +105,9 @@ final class RegionChunk {
         return regions;
     }
 
-    private static String following(@Nullable String last, String name) {
+    private static String following(FormReader form, @Nullable String last, String name) {
         if (last != null && last.compareTo(name) >= 0) {
-            throw new DirectoryFormatException("regions that are out of order");
+            throw form.malformed("its regions are out of order");
         }
         return name;
     }
@@ -122,7 +122,7 @@ final class RegionChunk {
             long length = form.getVariable();
             return new RegionDescriptor(entry.engineId(), entry.epoch(), id, key, kind, access, offset, length);
         } catch (InvalidDescriptorException e) {
-            throw new DirectoryFormatException("a region of the entry '" + entry.name() + "' is no region", e);
+            throw form.malformed("a region's descriptor is invalid", e);
         }
     }
 }

@@ -5,11 +5,11 @@ import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 
-/** The names of regions as bytes. */
+/** Encodes region names as bytes. */
 final class RegionNames {
     private RegionNames() {}
 
-    /** Also refuses half a surrogate pair, which no bytes stand for. */
+    /** Also rejects unpaired surrogates, which have no encoding. */
     static byte[] check(String name) {
         byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
         if (bytes.length == 0 || bytes.length > RegionOptions.MAX_NAME_BYTES) {
@@ -22,9 +22,9 @@ final class RegionNames {
         return bytes;
     }
 
-    static String decode(byte[] bytes, int length) {
+    static String decode(FormReader form, byte[] bytes, int length) {
         if (length == 0 || length > RegionOptions.MAX_NAME_BYTES) {
-            throw new DirectoryFormatException("a region's name of " + length + " bytes");
+            throw form.malformed("a region's name has " + length + " bytes");
         }
         try {
             return StandardCharsets.UTF_8
@@ -32,7 +32,7 @@ final class RegionNames {
                     .decode(ByteBuffer.wrap(bytes, 0, length))
                     .toString();
         } catch (CharacterCodingException e) {
-            throw new DirectoryFormatException("a region's name is not UTF-8", e);
+            throw form.malformed("a region's name is not UTF-8", e);
         }
     }
 }

@@ -5,8 +5,8 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 
 /**
- * Says at WARN that something fails again and again, and at INFO that it works again. A first failure is told at DEBUG alone,
- * the second in a row at once, and those after it every half minute with their number. May be used from any thread.
+ * Logs repeated failures at WARN and the recovery at INFO. Logs the first failure at DEBUG only, the second in a row at
+ * once, and later ones every half minute with their number. May be used from any thread.
  */
 final class RepeatedFailures {
     static final Duration INTERVAL = Duration.ofSeconds(30);
@@ -18,7 +18,7 @@ final class RepeatedFailures {
     private boolean isWarned;
     private long warnedAt;
 
-    /** With what fails, as in "the entry 'decode/7' cannot be renewed", of which all messages are made. */
+    /** @param what the subject of all messages, as in "the entry 'decode/7' cannot be renewed" */
     RepeatedFailures(Logger log, String what) {
         this(log, what, System::nanoTime);
     }
@@ -43,7 +43,7 @@ final class RepeatedFailures {
 
     synchronized void succeeded() {
         if (isWarned) {
-            log.info("{}: that is over after {} failures", what, failures);
+            log.info("{}: recovered after {} failures", what, failures);
         }
         failures = 0;
         isWarned = false;

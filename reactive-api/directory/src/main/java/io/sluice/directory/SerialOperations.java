@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/** Runs operations one after the other, in the order of their subscriptions. */
+/** Runs operations serially, in the order of their subscriptions. */
 final class SerialOperations {
     private final AtomicReference<Mono<Void>> last = new AtomicReference<>(Mono.empty());
 
@@ -12,7 +12,7 @@ final class SerialOperations {
         return Mono.defer(() -> {
             Sinks.Empty<Void> done = Sinks.empty();
             Mono<Void> before = last.getAndSet(done.asMono());
-            // One that is cancelled while it waits must not let the next one overtake those before it.
+            // a waiting operation that is cancelled must not let the next one overtake those before it
             return before.then(operation)
                     .doFinally(end -> before.subscribe(ignored -> {}, error -> {}, done::tryEmitEmpty));
         });

@@ -5,27 +5,27 @@ import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The engine that answers is not the one, or not the run, that the directory named: the entry was out of date. Look the name
- * up again.
+ * The engine that answers is not the one of the directory's entry, or has another epoch: the entry is out of date. Look
+ * up the name again.
  */
 public final class StaleEntryException extends SluiceException {
     @Serial
     private static final long serialVersionUID = 1L;
 
     /**
-     * Makes one.
+     * Creates the exception.
      *
-     * @param message what happened, and where it helps what to do
+     * @param message what happened and, where useful, what to do
      */
     public StaleEntryException(String message) {
         super(message);
     }
 
     /**
-     * Makes one with its cause.
+     * Creates the exception with a cause.
      *
-     * @param message what happened, and where it helps what to do
-     * @param cause what led to it, or {@code null}
+     * @param message what happened and, where useful, what to do
+     * @param cause the cause, or {@code null}
      */
     public StaleEntryException(String message, @Nullable Throwable cause) {
         super(message, cause);

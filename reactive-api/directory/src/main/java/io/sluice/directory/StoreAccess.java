@@ -9,7 +9,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import reactor.core.publisher.Mono;
 
-/** A store whose every request is bounded in time and fails with a type of this package. */
+/** A store whose requests have a time-out and fail with the exceptions of this package. */
 final class StoreAccess {
     private static final int MAX_ATTEMPTS = 8;
     private static final Backoff CONFLICTS = new Backoff(Duration.ofMillis(5), Duration.ofMillis(200));
@@ -65,7 +65,7 @@ final class StoreAccess {
                         cause);
     }
 
-    /** Runs a step again while it gives nothing: what it has read was replaced under its hands. */
+    /** Repeats a step while it is empty: the values that it read were replaced concurrently. */
     <T> Mono<T> attempts(String name, Supplier<Mono<T>> step) {
         return attempt(name, step, 1);
     }

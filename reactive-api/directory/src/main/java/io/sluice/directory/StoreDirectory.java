@@ -17,9 +17,9 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * A directory in a store. An entry is a head and the chunks of its regions. Chunks are stored under their publication and revision before
- * the head names that revision, and removed after another head has taken its place: a reader that finds a chunk missing has read an
- * old head and reads it again. So no step needs more than one key at a time.
+ * A directory in a store. An entry is a head and the chunks of its regions. Chunks are stored under their publication
+ * and revision before the head refers to that revision, and removed after another head has replaced it: a reader that
+ * misses a chunk has read an old head and reads it again. So no step needs an atomic update of more than one key.
  */
 final class StoreDirectory implements Directory {
     private static final int CHUNKS_AT_A_TIME = 4;
@@ -96,7 +96,7 @@ final class StoreDirectory implements Directory {
         return access.attempts(name, () -> head(name).flatMap(head -> listing(head, wanted.apply(head))));
     }
 
-    /** Empty if the head is not the newest any more. */
+    /** Empty if the head is no longer the newest. */
     private Mono<EngineListing> listing(EntryHead head, List<Integer> chunks) {
         EngineEntry entry = head.entry();
         return Flux.fromIterable(chunks)

@@ -21,15 +21,15 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * Keeps one entry in the store. A beat looks at the head: if it is this publication's, the lease is renewed; if there is
- * none, or a write of this publication has come late, the entry is installed again; if it is another publication's, this one
- * has ended. All steps that write come one at a time.
+ * Keeps one entry in the store. A beat reads the head: if it belongs to this publication, the beat renews the lease; if
+ * it is missing, or is from a late write of this publication, the beat installs the entry again; if it belongs to
+ * another publication, this one has ended. All steps that write are serial.
  */
 final class StorePublication implements Publication {
     private static final Logger LOG = LoggerFactory.getLogger(StorePublication.class);
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final int BEATS_IN_A_LEASE = 3;
-    /** A store that was started again has lost the entry, and no error tells so. */
+    /** A restarted store has lost the entry without an error. */
     private static final Duration LONGEST_BEAT = Duration.ofSeconds(3);
 
     private static final int MICROS_IN_A_MILLI = 1_000;
@@ -69,7 +69,7 @@ final class StorePublication implements Publication {
                 .doOnCancel(this::giveUp);
     }
 
-    /** The publisher got no result: removes the values that may have been stored. */
+    /** The subscriber has cancelled: removes the values that may have been stored. */
     private void giveUp() {
         withdraw()
                 .subscribe(
@@ -132,7 +132,7 @@ final class StorePublication implements Publication {
     }
 
     private void scheduleBeat(Duration pause) {
-        // In its place before it is begun: it may be over, and the next one in its place, before it is assigned.
+        // Assigned before it starts: it may end, and the next one replace it, before the assignment.
         Disposable.Swap place = Disposables.swap();
         nextBeat.update(place);
         place.update(Mono.delay(pause)
@@ -163,7 +163,7 @@ final class StorePublication implements Publication {
             onEnd.accept(this);
             Installed current = installed;
             if (current != null) {
-                // The head is another's, which the lease leaves alone; the parts go.
+                // The lease does not remove a head that another publication wrote; remove the chunks.
                 access.bounded(current.lease().revoke())
                         .subscribe(
                                 ignored -> {},
@@ -199,12 +199,12 @@ final class StorePublication implements Publication {
                 + head.entry().address() + " now");
     }
 
-    /** A head that cannot be read has no owner. */
+    /** An unreadable head has no owner. */
     private Mono<EntryHead> currentHead() {
         return access.head(advertisement.name()).onErrorResume(DirectoryFormatException.class, damaged -> Mono.empty());
     }
 
-    /** Stores the whole entry under a new lease, then lets go of the one before. */
+    /** Stores the whole entry under a new lease, then revokes the old one. */
     private Mono<Void> install(boolean takeOver) {
         return access.attempts(advertisement.name(), () -> installOnce(takeOver))
                 .then();
@@ -253,7 +253,7 @@ final class StorePublication implements Publication {
                         lease.replace(Keys.head(entry.head().entry().name()), expected, headBytes)));
     }
 
-    /** No caller waits for it: if it fails, the lease expires by itself. */
+    /** No caller waits for the result: if it fails, the lease expires. */
     private static void drop(StoreLease lease) {
         lease.revoke()
                 .timeout(DROP_TIMEOUT)
@@ -268,9 +268,9 @@ final class StorePublication implements Publication {
         }
     }
 
-    /** Greater than the one before, and after an entry has expired most likely still. */
+    /** Greater than the revision before, and most likely also after an expired entry. */
     private static long newRevision(@Nullable EntryHead before) {
-        // The clock has no more than milliseconds: the rest is drawn, so that those who meet differ.
+        // The clock has milliseconds only: the low bits are random, so that concurrent publishers differ.
         long drawn = ThreadLocalRandom.current().nextInt(MICROS_IN_A_MILLI);
         long now = TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis()) + drawn;
         return before == null ? now : Math.max(now, before.entry().revision() + 1 + drawn);

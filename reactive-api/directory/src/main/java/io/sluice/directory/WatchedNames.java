@@ -10,11 +10,11 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a watch knows of the directory, what it has told, and so what it has to tell: at most one event for each name, one
- * snapshot and one interruption, however much has happened.
+ * The state that a watch has read and the state that it has reported, and so the events due: at most one for each name,
+ * one snapshot and one interruption, however many changes there were.
  */
 final class WatchedNames {
-    /** The value of a name: an entry, or bytes that cannot be read. */
+    /** The value of a name: an entry, or an unreadable one. */
     record State(@Nullable EngineEntry entry, @Nullable DirectoryFormatException damage) {
         static State of(String name, byte[] head) {
             try {
@@ -38,7 +38,7 @@ final class WatchedNames {
     private boolean isSnapshotDue;
     private @Nullable DirectoryUnavailableException interruption;
 
-    /** Everything was read for the first time since the watch was established. */
+    /** All names were read for the first time since the watch was established. */
     synchronized void snapshot(Map<String, State> everything) {
         known.clear();
         known.putAll(everything);
@@ -46,7 +46,7 @@ final class WatchedNames {
         isSnapshotDue = true;
     }
 
-    /** Everything was read again. */
+    /** All names were read again. */
     synchronized void reconcile(Map<String, State> everything) {
         Set<String> names = new LinkedHashSet<>(known.keySet());
         names.addAll(everything.keySet());
@@ -66,7 +66,7 @@ final class WatchedNames {
         isSnapshotDue = false;
     }
 
-    /** The next thing to tell, which then counts as told. */
+    /** Returns the next event and marks it as reported. */
     synchronized @Nullable DirectoryEvent next() {
         if (interruption != null) {
             DirectoryEvent event = new DirectoryEvent.Interrupted(interruption);
@@ -102,7 +102,7 @@ final class WatchedNames {
         return new DirectoryEvent.Snapshot(entries);
     }
 
-    /** {@code null} if the name has come back to what was told. */
+    /** Returns null if the name is back to its reported state. */
     private @Nullable DirectoryEvent tell(String name, @Nullable State now) {
         State before = now == null ? told.remove(name) : told.put(name, now);
         EngineEntry previous = before == null ? null : before.entry();

@@ -2,32 +2,32 @@ package io.sluice.directory.contract;
 
 import io.sluice.engine.EngineAddress;
 
-/** An engine that has published itself and dies without a word. */
+/** An engine that has published itself and can be killed. */
 public interface ContractPublisher extends AutoCloseable {
-    /** The name of its one region, which peers may read and write. */
+    /** The name of its only region, which peers may read and write. */
     String REGION = "pages";
 
-    /** How long that is. */
+    /** The length of that region in bytes. */
     long REGION_BYTES = 1 << 20;
 
     /**
-     * Where it listens.
+     * Returns its address.
      *
-     * @return its address, with its identity
+     * @return the address, with the engine's id
      */
     EngineAddress address();
 
     /**
-     * Its run.
+     * Returns its epoch.
      *
-     * @return the engine's epoch
+     * @return the epoch
      */
     long epoch();
 
-    /** As by SIGKILL: no goodbye, neither to its peers nor to the directory. */
+    /** Kills it as SIGKILL does: it notifies neither its peers nor the directory. */
     void kill();
 
-    /** Kills it if it lives. */
+    /** Kills it unless it is dead. */
     @Override
     void close();
 }

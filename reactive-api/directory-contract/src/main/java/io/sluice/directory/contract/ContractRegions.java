@@ -9,17 +9,17 @@ import java.util.Random;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** Regions that look like a KV-cache's: many, with long names that begin alike. No engine has them. */
+/** Descriptors like those of a KV cache: many, with long names and common prefixes. No engine has these regions. */
 public final class ContractRegions {
     private ContractRegions() {}
 
     /**
-     * Makes descriptors.
+     * Creates descriptors.
      *
-     * @param engine whose
-     * @param epoch of which run
-     * @param count how many
-     * @return by name, as in {@code layer/07/block/000123}
+     * @param engine the engine's id
+     * @param epoch the engine's epoch
+     * @param count the number of regions
+     * @return descriptors by name, as in {@code layer/07/block/000123}
      */
     public static SortedMap<String, RegionDescriptor> many(EngineId engine, long epoch, int count) {
         Random random = new Random(epoch);

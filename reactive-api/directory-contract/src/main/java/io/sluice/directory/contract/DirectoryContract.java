@@ -34,7 +34,7 @@ import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** The contract of every directory. One store serves all tests of a class; each has names of its own. */
+/** The contract of every directory. One store serves all tests of a class; each test has its own names. */
 @SuppressWarnings("NullAway") // AssertJ checks what is read.
 public abstract class DirectoryContract extends DirectoryFailureContract {
     /** The most bytes that 15,000 regions may take in the store. */
@@ -228,7 +228,7 @@ public abstract class DirectoryContract extends DirectoryFailureContract {
         assertThat(snapshot.entries()).containsExactlyElementsOf(published.values());
     }
 
-    /** Of two engines that publish a name at the same time, one has it with all its regions, and the other is notified. */
+    /** If two engines publish a name at the same time, one has it with all its regions, and the other is notified. */
     @Test
     void ofTwoThatPublishAtOnceOneHasTheName() {
         Directory one = open(PATIENT.withLeaseTime(SAFE_LEASE));
@@ -249,7 +249,7 @@ public abstract class DirectoryContract extends DirectoryFailureContract {
         assertThat(get(other.lookup(name)).entry()).isEqualTo(listing.entry());
     }
 
-    /** A stale descriptor has its own type of error, so that callers can look the region up again. */
+    /** A stale descriptor fails with its own exception type, so that callers can look up the region again. */
     @Test
     void aDescriptorOfAnEarlierRunIsRefusedWithItsType() {
         ReactiveTransferEngine there = engine();

@@ -34,10 +34,10 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Engines that are killed or restart, and stores that do not answer or lose what they held. */
+/** Engines that die or restart, and stores that do not answer or lose their contents. */
 @SuppressWarnings("NullAway") // AssertJ checks what is read.
 abstract class DirectoryFailureContract extends DirectoryFixture {
-    /** A directory that cannot be reached must fail a request within this time, well before a test's own bound. */
+    /** An unreachable directory must fail a request within this time, well before the bound of a test. */
     private static final Duration SOON = Patience.BOUND.dividedBy(3);
 
     @Test
@@ -51,14 +51,14 @@ abstract class DirectoryFailureContract extends DirectoryFixture {
         assertGone(other.lookup(name));
     }
 
-    /** No event reports it: an entry that is missing in the snapshot after an interruption has been removed. */
+    /** No event reports the removal of an entry during an interruption: it is missing in the next snapshot. */
     @Test
     void anEngineThatIsKilledWhileTheDirectoryDoesNotAnswerDisappears() {
         assumeTrue(store.canBeInterrupted(), "this store cannot be interrupted");
         WatchLog log = closedLast(new WatchLog(open(IMPATIENT), name));
         ContractPublisher publisher = startPublisher(SHORT_LEASE);
         log.awaitPresent(name, entry -> entry.address().equals(publisher.address()));
-        // A part of the store may be alive, and these names may all lie in that part.
+        // A part of a store may be alive, and these names may all belong to that part.
         for (int i = 0; i < 16; i++) {
             get(directory.publish(advertisement(name + "/" + i, 1)));
         }
@@ -74,7 +74,7 @@ abstract class DirectoryFailureContract extends DirectoryFixture {
         assertGone(other.find(name));
     }
 
-    /** A store may be a cluster that the killed process was a member of, and take a while to answer again. */
+    /** A store may be a cluster with the killed process as a member, and take a while to answer again. */
     private static void assertGone(Mono<?> lookUp) {
         Awaitility.await("it is gone")
                 .atMost(Patience.BOUND)
@@ -211,7 +211,7 @@ abstract class DirectoryFailureContract extends DirectoryFixture {
         assertThat(traffic.errors()).isEmpty();
     }
 
-    /** Each within its time, and with the one type; a part of the store may be alive. */
+    /** Each fails within its time and with the same type; a part of the store may be alive. */
     private static void assertLookUpsFail(Directory impatient, List<String> names) {
         List<Throwable> failures = get(Flux.fromIterable(names)
                 .flatMap(
@@ -250,7 +250,7 @@ abstract class DirectoryFailureContract extends DirectoryFixture {
             store.startEmpty();
         }
 
-        // Its publisher is alive, and puts it back.
+        // Its publisher is alive and stores it again.
         awaitFound(name);
         Awaitility.await("the watch knows of it")
                 .atMost(Patience.BOUND)

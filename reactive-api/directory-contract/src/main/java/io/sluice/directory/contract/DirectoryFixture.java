@@ -27,20 +27,20 @@ import org.junit.jupiter.api.TestInstance;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
-/** A store for all tests of a class, and two directories on it for each test, which has names of its own. */
+/** A store for all tests of a class, and two directories over it for each test, which has its own names. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @SuppressWarnings("NullAway") // JUnit fills in the fields, and AssertJ checks what is read.
 abstract class DirectoryFixture {
     private static final AtomicLong NUMBERS = new AtomicLong();
-    /** The shortest: an engine that dies disappears soon. One that lives may be missing for a moment if a beat is late. */
+    /** The shortest lease: a dead engine disappears soon. A live one may be missing briefly if a beat is late. */
     static final Duration SHORT_LEASE = Duration.ofSeconds(1);
-    /** For engines that must stay listed, even if a busy machine delays their beats for most of it. */
+    /** For engines that must stay listed even if a busy machine delays their beats for most of the lease. */
     static final Duration SAFE_LEASE = Patience.scaled(Duration.ofSeconds(3));
-    /** The lease is longer than any test, so that no entry expires; slow answers count. */
+    /** The lease is longer than any test, so that no entry expires; slow answers are valid. */
     static final DirectoryOptions PATIENT = PublisherProgram.options(Duration.ofHours(1))
             .withReconcileInterval(Duration.ofMillis(500))
             .withMaxBackoff(Duration.ofSeconds(1));
-    /** For stores that will not answer. A slow answer counts as none, so requests that must succeed are tried again. */
+    /** For stores that will not answer. A slow answer counts as none, so requests that must succeed are retried. */
     static final DirectoryOptions IMPATIENT = PATIENT.withRequestTimeout(Patience.scaled(Duration.ofSeconds(1)));
 
     DirectoryUnderTest store;
@@ -50,9 +50,9 @@ abstract class DirectoryFixture {
     private final List<AutoCloseable> closedLast = new CopyOnWriteArrayList<>();
 
     /**
-     * Starts the store, or aborts the tests where it cannot be had.
+     * Starts the store, or aborts the tests where it is not available.
      *
-     * @return the store, empty
+     * @return the empty store
      */
     protected abstract DirectoryUnderTest startStore();
 
@@ -124,7 +124,7 @@ abstract class DirectoryFixture {
         return again(request, DirectoryUnavailableException.class);
     }
 
-    /** An entry with a short lease may be missing for a moment. */
+    /** An entry with a short lease may be missing briefly. */
     static <T> Mono<T> whenThere(Mono<T> lookUp) {
         return again(again(lookUp, DirectoryUnavailableException.class), EngineNotFoundException.class);
     }

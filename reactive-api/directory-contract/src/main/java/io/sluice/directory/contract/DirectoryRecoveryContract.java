@@ -29,19 +29,22 @@ import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * How soon a directory in a server comes back: within five seconds of the server, however its connections were lost, and for
- * however long. Of each directory under test these come back: look-ups, a publication and its lease, and a watch.
+ * The recovery time of a directory in a server: within five seconds of the server, for any kind and length of
+ * connection loss. For each directory, look-ups, a publication with its lease, and a watch must recover.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @SuppressWarnings("NullAway") // JUnit fills in the fields, and AssertJ checks what is read.
 public abstract class DirectoryRecoveryContract {
-    /** The promise is five seconds with the default times; twice that, as a busy machine may hold up several steps of it. */
+    /**
+     * The promise is five seconds with default options; twice that here, because a busy machine may delay several of
+     * the steps.
+     */
     private static final Duration BACK = Patience.scaled(Duration.ofSeconds(10));
 
-    /** The machine may have held up a round; it does not hold up each. */
+    /** A busy machine may delay one round, but not every one. */
     private static final int ROUNDS = 3;
 
-    /** Longer than stores round the shortest lease up to, so that the entry has expired. */
+    /** Longer than the shortest lease after rounding by stores, so that the entry has expired. */
     private static final Duration AWAY = Duration.ofSeconds(3);
 
     private static final Duration LONG_AWAY = Duration.ofMinutes(5);
@@ -50,9 +53,9 @@ public abstract class DirectoryRecoveryContract {
 
     private DirectoryUnderTest store;
     private Wire wire;
-    /** Reaches the store by the wire. */
+    /** Reaches the store through the wire. */
     private Directory behind;
-    /** Reaches the store without it, with a lease that outlasts any test. */
+    /** Reaches the store directly, with a lease that outlasts any test. */
     private Directory direct;
 
     private WatchLog log;
@@ -63,9 +66,9 @@ public abstract class DirectoryRecoveryContract {
     protected DirectoryRecoveryContract() {}
 
     /**
-     * Starts the store, which has a {@link DirectoryUnderTest#port()}, or aborts the tests where it cannot be had.
+     * Starts the store, which has a {@link DirectoryUnderTest#port()}, or aborts the tests where it is not available.
      *
-     * @return the store, empty
+     * @return the empty store
      */
     protected abstract DirectoryUnderTest startStore();
 
@@ -111,7 +114,7 @@ public abstract class DirectoryRecoveryContract {
                 ContractRegions.many(engine, epoch, 3));
     }
 
-    /** Asks until there is an answer, as a client does that needs one. */
+    /** Retries until there is an answer, as a client would. */
     private static <T> T again(Mono<T> request) {
         T answer = request.retryWhen(Retry.fixedDelay(Long.MAX_VALUE, Duration.ofMillis(50)))
                 .block(Patience.BOUND);
@@ -119,7 +122,7 @@ public abstract class DirectoryRecoveryContract {
         return answer;
     }
 
-    /** The network has forgotten the connections: both ends think that they have them. New ones may share that fate. */
+    /** The network has lost the connections, but both ends consider them open. New ones may be lost, too. */
     @Test
     void aDirectoryWhoseConnectionsFallSilentMakesOthers() {
         for (String time : List.of("first", "second")) {
@@ -198,7 +201,7 @@ public abstract class DirectoryRecoveryContract {
                         .block(Patience.BOUND));
     }
 
-    /** In one of the rounds all of them in time. */
+    /** All must recover in time in at least one round. */
     private void isBack(String what, Runnable outage) {
         List<String> late;
         int rounds = 0;
@@ -210,7 +213,7 @@ public abstract class DirectoryRecoveryContract {
         assertThat(late).as("late after %s, in each of %d rounds", what, rounds).isEmpty();
     }
 
-    /** The clock runs from here. Each of them on a thread of its own: none is to help another. */
+    /** The clock starts here. Each recovers on its own thread, so that none helps another. */
     private List<String> lateAfter(String what) {
         long start = System.nanoTime();
         String other = "/other/" + NUMBERS.incrementAndGet();

@@ -5,30 +5,30 @@ import io.sluice.directory.DirectoryOptions;
 import java.time.Duration;
 import java.util.OptionalInt;
 
-/** A store that was started for the contract, and everything in it that was made for it. */
+/** A store started for the contract, with everything created in it. */
 public interface DirectoryUnderTest extends AutoCloseable {
     /**
-     * Opens one more directory over the store, as another process would.
+     * Opens a directory over the store, as another process would.
      *
-     * @param options times
+     * @param options the directory's options
      * @return the directory; the contract closes it
      */
     Directory open(DirectoryOptions options);
 
     /**
-     * Where clients reach the store, if that is a port on loopback.
+     * Returns the port on loopback where clients reach the store, if there is one.
      *
-     * @return the port; empty if {@link #openAt} does not work
+     * @return the port; empty if {@link #openAt} is not supported
      */
     default OptionalInt port() {
         return OptionalInt.empty();
     }
 
     /**
-     * Opens one more directory over the store, which is reached at another port, such as a {@link Wire}'s.
+     * Opens a directory over the store through another port, such as that of a {@link Wire}.
      *
-     * @param port on loopback
-     * @param options times
+     * @param port a port on loopback
+     * @param options the directory's options
      * @return the directory; the contract closes it
      */
     default Directory openAt(int port, DirectoryOptions options) {
@@ -36,29 +36,29 @@ public interface DirectoryUnderTest extends AutoCloseable {
     }
 
     /**
-     * Starts a process, or what comes closest, with an engine that has a region and publishes both.
+     * Starts a process, or the closest equivalent, with an engine that has a region and publishes both.
      *
-     * @param name under which
-     * @param lease how long its entry outlives it; stores may round it up
-     * @return when it is published
+     * @param name the name to publish
+     * @param lease how long the entry outlives the engine; stores may round it up
+     * @return the publisher, once published
      */
     ContractPublisher startPublisher(String name, Duration lease);
 
     /**
-     * Whether the store can be made to answer no request.
+     * Returns whether the store can be made unresponsive.
      *
      * @return true if {@link #interrupt()} and {@link #resume()} work
      */
     boolean canBeInterrupted();
 
-    /** From now on the store neither answers nor refuses requests. */
+    /** Makes the store neither answer nor refuse requests. */
     void interrupt();
 
-    /** Ends what {@link #interrupt()} began. */
+    /** Ends {@link #interrupt()}. */
     void resume();
 
     /**
-     * Whether the store can be killed and started again.
+     * Returns whether the store can be killed and restarted.
      *
      * @return true if {@link #stop()} and {@link #startEmpty()} work
      */
@@ -67,13 +67,13 @@ public interface DirectoryUnderTest extends AutoCloseable {
     /** Kills the store: it refuses all requests. */
     void stop();
 
-    /** Starts it again after {@link #stop()}, at the same place, with nothing in it. */
+    /** Restarts the store empty at the same address after {@link #stop()}. */
     void startEmpty();
 
     /**
-     * What one entry takes in the store.
+     * Returns the size of one entry in the store.
      *
-     * @param name of the engine
+     * @param name the engine's name
      * @return bytes of all its keys and values
      */
     long storedBytes(String name);

@@ -13,7 +13,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** A publisher in a process of its own. */
+/** A publisher in its own process. */
 public final class PublisherProcess implements ContractPublisher {
     private static final String END = "(its output has ended)";
 
@@ -32,10 +32,10 @@ public final class PublisherProcess implements ContractPublisher {
     }
 
     /**
-     * Starts a virtual machine and waits until it has published.
+     * Starts a JVM and waits until it has published.
      *
-     * @param program its main method calls {@link PublisherProgram#run}
-     * @param arguments for it
+     * @param program the class whose main method calls {@link PublisherProgram#run}
+     * @param arguments its arguments
      * @return the process
      */
     public static PublisherProcess start(Class<?> program, String... arguments) {
@@ -115,9 +115,9 @@ public final class PublisherProcess implements ContractPublisher {
     }
 
     /**
-     * SIGSTOP or SIGCONT.
+     * Sends SIGSTOP or SIGCONT.
      *
-     * @param name of the signal, as {@code kill} knows it
+     * @param name the signal's name for {@code kill}
      */
     public void signal(String name) {
         ServerProcess.signal(process.pid(), name);

@@ -10,17 +10,17 @@ import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.time.Duration;
 
-/** The program of the process that {@link PublisherProcess} starts. */
+/** The program that {@link PublisherProcess} starts. */
 public final class PublisherProgram {
     static final String READY = "!READY";
 
     private PublisherProgram() {}
 
     /**
-     * The times that a publisher lives by.
+     * Returns the options of a publisher.
      *
      * @param lease how long its entry outlives it
-     * @return with requests that may take long, as on a busy machine
+     * @return options with a long request time-out, for busy machines
      */
     public static DirectoryOptions options(Duration lease) {
         return DirectoryOptions.defaults()
@@ -29,20 +29,20 @@ public final class PublisherProgram {
     }
 
     /**
-     * The same in a process that was started with the lease as an argument.
+     * Returns the options of a publisher whose lease is a program argument.
      *
-     * @param lease as {@link Duration} writes it
-     * @return the times
+     * @param lease the lease as {@link Duration} prints it
+     * @return the options
      */
     public static DirectoryOptions options(String lease) {
         return options(Duration.parse(lease));
     }
 
     /**
-     * Opens an engine, publishes it, says so, and lives until its standard input ends.
+     * Opens an engine, publishes it, reports that, and runs until its standard input ends.
      *
-     * @param directory where to publish
-     * @param name under which
+     * @param directory the directory to publish in
+     * @param name the name to publish
      * @throws IOException if its standard input cannot be read
      */
     public static void run(Directory directory, String name) throws IOException {
@@ -56,10 +56,10 @@ public final class PublisherProgram {
             directory.publish(Advertisement.of(name, engine)).block(Patience.BOUND);
             System.out.println(READY + " " + engine.address() + " " + Long.toHexString(engine.epoch()));
             while (System.in.read() >= 0) {
-                // It has nothing to say.
+                // discards input until the parent closes the pipe
             }
         }
-        // The clients' threads need not end first.
+        // exits without waiting for the threads of clients
         System.exit(0);
     }
 }

@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 
-/** A server of Debian's, on loopback, with its files in a folder of its own. */
+/** A server of a Debian package on loopback, with its files in a folder of its own. */
 public final class ServerProcess implements AutoCloseable {
     private final List<String> command;
     private final Path folder;
@@ -33,7 +33,7 @@ public final class ServerProcess implements AutoCloseable {
     }
 
     /**
-     * Looks for a program on the path, and where Debian installs servers.
+     * Finds a program on the path and where Debian installs servers.
      *
      * @param program its file name
      * @return the file
@@ -50,8 +50,8 @@ public final class ServerProcess implements AutoCloseable {
     /**
      * Starts a server and waits until it listens.
      *
-     * @param folder what it may write into; it is where it runs
-     * @param port where it will listen
+     * @param folder the server's working folder
+     * @param port the port that it will listen on
      * @param command the program and its arguments
      * @return the running server
      */
@@ -93,7 +93,7 @@ public final class ServerProcess implements AutoCloseable {
         }
     }
 
-    /** SIGSTOP: its sockets stay open, and nothing answers. */
+    /** Sends SIGSTOP: its sockets stay open, but it does not answer. */
     public void freeze() {
         signal(process.pid(), "STOP");
         Awaitility.await("the server has stopped")
@@ -103,7 +103,7 @@ public final class ServerProcess implements AutoCloseable {
                         .matches("(?s)[^)]*\\) T .*"));
     }
 
-    /** SIGCONT. */
+    /** Sends SIGCONT. */
     public void thaw() {
         signal(process.pid(), "CONT");
     }
@@ -124,12 +124,12 @@ public final class ServerProcess implements AutoCloseable {
         }
     }
 
-    /** SIGKILL. */
+    /** Sends SIGKILL. */
     public void stop() {
         end();
     }
 
-    /** A new start with the same arguments, after {@link #stop()}, once no other socket has the port. */
+    /** Starts it again with the same arguments after {@link #stop()}, once its port is free. */
     public void startAgain() {
         Awaitility.await("port " + port + " is free again")
                 .atMost(Patience.BOUND)
@@ -160,9 +160,9 @@ public final class ServerProcess implements AutoCloseable {
     }
 
     /**
-     * Removes a folder and all in it.
+     * Deletes a folder with its contents.
      *
-     * @param folder need not exist
+     * @param folder may be missing
      */
     public static void delete(Path folder) {
         if (!Files.exists(folder)) {

@@ -13,7 +13,7 @@ import org.awaitility.Awaitility;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
-/** Transfers between two engines, one after the other, for as long as it is open. */
+/** Serial transfers between two engines while it is open. */
 final class Traffic implements AutoCloseable {
     private static final int BYTES = 1 << 16;
     private static final int ENOUGH = 100;
@@ -30,10 +30,10 @@ final class Traffic implements AutoCloseable {
     }
 
     /**
-     * Begins.
+     * Starts.
      *
-     * @param here that writes
-     * @param there that listens
+     * @param here the writing engine
+     * @param there the listening engine
      */
     static Traffic between(ReactiveTransferEngine here, ReactiveTransferEngine there) {
         MemoryRegion target = there.allocate(BYTES, RegionOptions.readWrite());
@@ -44,7 +44,7 @@ final class Traffic implements AutoCloseable {
                 connection.attach(target.descriptor()).cache().flatMap(remote -> connection.write(source, remote, 0)));
     }
 
-    /** Waits until a good number more have succeeded. */
+    /** Waits until a number of further transfers have succeeded. */
     void goesOn() {
         long soFar = transfers.get();
         Awaitility.await("transfers go on")

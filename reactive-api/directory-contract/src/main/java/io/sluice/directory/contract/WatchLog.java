@@ -26,7 +26,7 @@ final class WatchLog implements AutoCloseable {
         subscription = directory.watch(prefix).subscribe(events::add, errors::add);
     }
 
-    /** How many events there are: a place to wait from. */
+    /** The number of events so far: a position to wait from. */
     int size() {
         return events.size();
     }
@@ -44,7 +44,7 @@ final class WatchLog implements AutoCloseable {
         return find(from, type, condition).orElseThrow();
     }
 
-    /** Waits until the name is there, as far as all that was told says. */
+    /** Waits until the events say that the name exists. */
     void awaitPresent(String name, Predicate<EngineEntry> condition) {
         awaitState(
                 "an entry '" + name + "'",
@@ -85,7 +85,7 @@ final class WatchLog implements AutoCloseable {
                     present.remove(removed.previous().name());
                 case DirectoryEvent.Damaged damaged -> present.remove(damaged.name());
                 case DirectoryEvent.Interrupted ignored -> {
-                    // What was told stands until the next snapshot.
+                    // reported entries stay valid until the next snapshot
                 }
             }
         }

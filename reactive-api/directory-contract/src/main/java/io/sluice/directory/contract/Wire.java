@@ -14,8 +14,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A wire to a server on loopback, which can lose what it carries as a network does: the connections stay open, and nothing
- * comes through them any more. All methods may be called from any thread.
+ * A TCP relay to a server on loopback that can lose data as a network does: the connections stay open, but nothing
+ * passes any more. All methods may be called from any thread.
  */
 public final class Wire implements AutoCloseable {
     private static final int BACKLOG = 64;
@@ -29,7 +29,7 @@ public final class Wire implements AutoCloseable {
     private ServerSocket server;
 
     /**
-     * A wire that carries everything.
+     * Creates a relay that passes everything.
      *
      * @param beyond the server's port on loopback
      */
@@ -39,40 +39,40 @@ public final class Wire implements AutoCloseable {
     }
 
     /**
-     * Where clients reach the server through this wire.
+     * Returns the port that clients connect to.
      *
-     * @return a port on loopback, the same for the wire's life
+     * @return a port on loopback, constant for the relay's life
      */
     public int port() {
         return port;
     }
 
     /**
-     * How many connections were made that carried anything at first.
+     * Returns how many connections have passed data at first.
      *
-     * @return only ever grows
+     * @return the count, which never decreases
      */
     public int carried() {
         return carried.get();
     }
 
-    /** Silences all connections that exist, for ever. They stay open; those made from now on work. */
+    /** Silences all current connections for good. They stay open; new ones work. */
     public void silence() {
         links.forEach(link -> link.isSilent = true);
     }
 
-    /** From now on new connections are accepted and stay silent for ever, as do those that exist. */
+    /** Accepts new connections but keeps them silent for good, as all current ones. */
     public void swallow() {
         isSwallowing = true;
         silence();
     }
 
-    /** Breaks all connections, and refuses new ones until {@link #open()}. */
+    /** Resets all connections, and refuses new ones until {@link #open()}. */
     public synchronized void refuse() {
         close();
     }
 
-    /** From now on new connections work. Those that were silenced stay silent. */
+    /** Lets new connections work. Silenced ones stay silent. */
     public synchronized void open() {
         isSwallowing = false;
         if (server.isClosed()) {
@@ -97,7 +97,7 @@ public final class Wire implements AutoCloseable {
             while (true) {
                 Link link = new Link(listening.accept());
                 links.add(link);
-                // Looked at after it is among the links: one of the two sides sees the other.
+                // checked after adding it to the links: one of the two sides sees the other
                 if (isSwallowing) {
                     link.isSilent = true;
                 }
@@ -107,11 +107,11 @@ public final class Wire implements AutoCloseable {
                 Thread.ofVirtual().start(link::carry);
             }
         } catch (IOException closed) {
-            // As it should be in the end.
+            // the regular end
         }
     }
 
-    /** One connection of a client, and the one to the server that belongs to it. */
+    /** A client's connection and its counterpart to the server. */
     private final class Link {
         private final Socket near;
         private final Socket far = new Socket();
@@ -134,7 +134,7 @@ public final class Wire implements AutoCloseable {
             }
         }
 
-        /** A silenced direction is read, so that its sender sees no error, but neither bytes nor the end are passed on. */
+        /** Reads a silenced direction, so that its sender sees no error, but passes on neither bytes nor the end. */
         private void pump(Socket from, Socket to) {
             byte[] bytes = new byte[BUFFER_BYTES];
             try {
@@ -146,7 +146,7 @@ public final class Wire implements AutoCloseable {
                     }
                 }
             } catch (IOException broken) {
-                // It ends below.
+                // the link ends below
             }
             if (!isSilent || from.equals(near)) {
                 close();
@@ -163,7 +163,7 @@ public final class Wire implements AutoCloseable {
             try {
                 socket.close();
             } catch (IOException alreadyBroken) {
-                // There is nothing left to close.
+                // there is nothing left to close
             }
         }
     }

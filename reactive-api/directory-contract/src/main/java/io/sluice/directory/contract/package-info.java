@@ -1,5 +1,5 @@
 /**
- * What every directory must pass: extend {@link io.sluice.directory.contract.DirectoryContract} and say how to start the
+ * The contract suite for directories: extend {@link io.sluice.directory.contract.DirectoryContract} and start the
  * store.
  */
 @NullMarked

@@ -16,12 +16,15 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * The client of a store. One that etcd does not answer is closed, and the next request makes another: gRPC notices after half a
- * minute that the network drops a connection, and after a long absence pauses for up to two minutes before it connects again.
+ * The client of a store. A client that etcd does not answer is closed, and the next request creates another: on its
+ * own, gRPC takes half a minute to notice that the network drops a connection, and after a long outage pauses for up to
+ * two minutes before it reconnects.
  */
 final class EtcdClients {
     private static final Duration PULSE = Duration.ofSeconds(1);
-    /** Of no lease. To renew it needs no right and no data, and is answered by the cluster's leader. */
+    /**
+     * A lease id that does not exist. Renewing it needs neither permission nor data, and the cluster's leader answers.
+     */
     private static final long NO_LEASE = 0;
 
     private final Supplier<Client> make;
@@ -37,17 +40,19 @@ final class EtcdClients {
         this.silence = silence;
     }
 
-    /** Clients that are made here, one after the other; each has so long to answer. */
+    /** Creates clients, one after the other; each request to them has this time-out. */
     static EtcdClients of(Supplier<Client> make, Duration silence) {
         return new EtcdClients(make, true, silence);
     }
 
-    /** The application's, which is neither replaced nor closed. */
+    /** Uses the application's client, which is neither replaced nor closed. */
     static EtcdClients of(Client client) {
         return new EtcdClients(() -> client, false, Duration.ZERO);
     }
 
-    /** A request of each subscriber's, cancelled with it, and failed when its client is given up. */
+    /**
+     * Makes one request for each subscriber; cancels it with the subscriber, and fails it when its client is given up.
+     */
     <T> Mono<T> request(Function<Client, CompletableFuture<T>> call) {
         return Mono.defer(() -> {
             Live live = live();
@@ -55,7 +60,7 @@ final class EtcdClients {
         });
     }
 
-    /** The same for what goes on. */
+    /** The same for streams. */
     <T> Flux<T> stream(Function<Client, Flux<T>> call) {
         return Flux.defer(() -> {
             Live live = live();
@@ -103,7 +108,7 @@ final class EtcdClients {
         }
     }
 
-    /** A client, and what tells those who wait for it that it is given up. */
+    /** A client, and the signal to its users that it is given up. */
     private final class Live {
         final Client client;
         final Sinks.Empty<Void> givenUp = Sinks.empty();
@@ -113,7 +118,7 @@ final class EtcdClients {
             this.client = Objects.requireNonNull(client, "client");
         }
 
-        /** The first question comes at once, and makes the connection. */
+        /** The first probe starts at once and makes the connection. */
         void watch() {
             Mono<Void> answer = Mono.fromFuture(() -> client.getLeaseClient().keepAliveOnce(NO_LEASE))
                     .then()

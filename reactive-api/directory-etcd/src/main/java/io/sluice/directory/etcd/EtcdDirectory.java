@@ -11,28 +11,28 @@ import java.util.Objects;
 /**
  * Directories in etcd (version 3.4 or later), by its own leases, transactions and watches.
  *
- * <p>A directory that is opened here asks etcd every second whether it is alive, and makes a new connection when there was no answer
- * within {@link DirectoryOptions#requestTimeout()}. With the default times it is back within five seconds of etcd.
+ * <p>A directory opened here probes etcd every second, and reconnects after a probe unanswered within {@link
+ * DirectoryOptions#requestTimeout()}. With default options it recovers within five seconds of etcd.
  */
 public final class EtcdDirectory {
     /** The default prefix of all keys. */
     public static final String DEFAULT_NAMESPACE = "/sluice/";
 
-    /** A watch reads all heads of its prefix in one answer, of which etcd may send more than gRPC takes by itself. */
+    /** A watch reads all heads of its prefix in one answer, which may exceed gRPC's default limit. */
     private static final int MOST_ANSWER_BYTES = 64 << 20;
 
-    /** The shortest that gRPC takes. It finds one silent member among several. */
+    /** The shortest interval that gRPC accepts. It detects a silent member among several. */
     private static final Duration KEEP_ALIVE_TIME = Duration.ofSeconds(10);
 
     private EtcdDirectory() {}
 
     /**
-     * Opens a directory, with clients of its own.
+     * Opens a directory with its own clients.
      *
-     * @param endpoints of the cluster, as in {@code http://10.0.0.1:2379}; with {@code https} see
-     *     {@link #open(ClientBuilder, String, DirectoryOptions)}
-     * @param options times; etcd's leases are of whole seconds
-     * @return the directory; nothing is sent before it is used
+     * @param endpoints the cluster's endpoints, as in {@code http://10.0.0.1:2379}; for {@code https} see {@link
+     *     #open(ClientBuilder, String, DirectoryOptions)}
+     * @param options the directory's options; etcd's leases have whole seconds
+     * @return the directory; it sends nothing before its first use
      */
     public static Directory open(List<String> endpoints, DirectoryOptions options) {
         ClientBuilder client = Client.builder()
@@ -46,15 +46,15 @@ public final class EtcdDirectory {
     }
 
     /**
-     * Opens a directory, with clients of its own that have credentials and certificates.
+     * Opens a directory with its own clients, with credentials and certificates.
      *
-     * @param client makes the clients, of which there is one at a time; copied. Its {@code maxInboundMessageSize} must hold the
-     *     heads of all names that are watched together, of some hundred bytes to 256 KiB each, and its {@code connectTimeout}
-     *     should not exceed the request time-out
-     * @param namespace what all keys begin with; the client's user needs to read and write below it
-     * @param options times; etcd's leases are of whole seconds
-     * @return the directory; nothing is sent before it is used
-     * @throws IllegalArgumentException if the builder has a Vert.x, which each of its clients would close
+     * @param client builds the clients, one at a time; copied. Its {@code maxInboundMessageSize} must hold the heads of
+     *     all names watched together, each of some hundred bytes to 256 KiB, and its {@code connectTimeout} should not
+     *     exceed the request time-out
+     * @param namespace the prefix of all keys; the client's user needs read and write permission on it
+     * @param options the directory's options; etcd's leases have whole seconds
+     * @return the directory; it sends nothing before its first use
+     * @throws IllegalArgumentException if the builder has a Vert.x, which each client would close
      */
     public static Directory open(ClientBuilder client, String namespace, DirectoryOptions options) {
         if (client.vertx() != null) {
@@ -67,14 +67,15 @@ public final class EtcdDirectory {
     }
 
     /**
-     * A directory over a client that exists, with its credentials and certificates. How soon it is back after etcd was away is
-     * the client's affair: gRPC notices a silent connection by the client's {@code keepaliveTime}, of 10 s or more, and pauses
-     * for up to two minutes before it connects again. {@link #open(ClientBuilder, String, DirectoryOptions)} is back sooner.
+     * Opens a directory over an existing client with its credentials and certificates. The client determines how soon
+     * it recovers after an outage of etcd: gRPC notices a silent connection after the client's {@code keepaliveTime},
+     * 10 s or more, and pauses for up to two minutes before it reconnects. {@link #open(ClientBuilder, String,
+     * DirectoryOptions)} recovers sooner.
      *
-     * @param client stays open when the directory is closed; its {@code maxInboundMessageSize} must hold the heads of all
-     *     names that are watched together, of some hundred bytes to 256 KiB each
-     * @param namespace what all keys begin with; the client's user needs to read and write below it
-     * @param options times
+     * @param client stays open when the directory is closed; its {@code maxInboundMessageSize} must hold the heads of
+     *     all names watched together, each of some hundred bytes to 256 KiB
+     * @param namespace the prefix of all keys; the client's user needs read and write permission on it
+     * @param options the directory's options
      * @return the directory
      */
     public static Directory over(Client client, String namespace, DirectoryOptions options) {

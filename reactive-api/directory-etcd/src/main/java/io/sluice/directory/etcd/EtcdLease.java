@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** A lease of etcd. A key that is put again under another lease leaves its first one. */
+/** A lease of etcd. Storing a key under another lease detaches it from the first. */
 final class EtcdLease implements StoreLease {
     private final EtcdStore store;
     private final long id;

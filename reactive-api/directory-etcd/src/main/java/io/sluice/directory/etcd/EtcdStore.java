@@ -17,7 +17,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
 
-/** Keys and values as they are; leases are etcd's. */
+/** Stores keys and values unchanged, under leases of etcd. */
 final class EtcdStore implements DirectoryStore {
     private static final int MOST_LISTED = 100_000;
 
@@ -65,7 +65,7 @@ final class EtcdStore implements DirectoryStore {
                 .flatMapIterable(found -> {
                     if (found.isMore()) {
                         throw new DirectoryUnavailableException(
-                                "more than " + MOST_LISTED + " names begin with what is asked for");
+                                "more than " + MOST_LISTED + " names have this prefix; watch a longer one");
                     }
                     return found.getKvs();
                 })
@@ -75,7 +75,7 @@ final class EtcdStore implements DirectoryStore {
 
     @Override
     public Flux<String> changes(String prefix) {
-        // A message of its own tells that the watch exists, before anything has changed.
+        // a message reports that the watch exists before any change
         WatchOption all = WatchOption.builder()
                 .isPrefix(true)
                 .withCreateNotify(true)
@@ -93,7 +93,7 @@ final class EtcdStore implements DirectoryStore {
         return Watch.listener(
                 response -> {
                     if (response.getEvents().isEmpty()) {
-                        // Created, or created again after the connection was lost: all may have changed.
+                        // created, or recreated after the connection was lost: anything may have changed
                         sink.next("");
                     }
                     response.getEvents()

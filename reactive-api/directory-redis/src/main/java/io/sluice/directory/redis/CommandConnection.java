@@ -15,8 +15,9 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /**
- * The one connection for commands. One that has ended, or has fallen silent, is closed and forgotten, and the next command
- * makes another: the client's own reconnecting pauses for half a minute after a long absence, and never misses an answer.
+ * The connection for commands. A connection that has ended or fallen silent is closed and dropped, and the next command
+ * makes another: the client's own reconnect pauses for half a minute after a long outage, and does not notice missing
+ * answers.
  */
 final class CommandConnection {
     private final RedisClient client;
@@ -26,7 +27,7 @@ final class CommandConnection {
     private @Nullable CompletableFuture<StatefulRedisConnection<byte[], byte[]>> current;
     private boolean isClosed;
 
-    /** With the time in which an answer must come, or a connection be made. */
+    /** Creates the connection; an answer or a connect may take as long as the silence. */
     CommandConnection(RedisClient client, RedisURI address, Duration silence) {
         this.client = client;
         this.address = address;
@@ -54,7 +55,7 @@ final class CommandConnection {
     private CompletableFuture<StatefulRedisConnection<byte[], byte[]>> connect() {
         CompletableFuture<StatefulRedisConnection<byte[], byte[]>> attempt =
                 client.connectAsync(ByteArrayCodec.INSTANCE, address).toCompletableFuture();
-        // A client of the application's may have longer time-outs than this directory.
+        // a client of the application may have longer time-outs than this directory
         CompletableFuture<StatefulRedisConnection<byte[], byte[]>> inTime =
                 attempt.copy().orTimeout(silence.toNanos(), TimeUnit.NANOSECONDS);
         inTime.whenComplete((connection, error) -> {
@@ -85,16 +86,16 @@ final class CommandConnection {
             CompletableFuture<StatefulRedisConnection<byte[], byte[]>> made) {
         synchronized (lock) {
             if (!made.equals(current)) {
-                // It is being closed already.
+                // it is being closed already
                 return;
             }
             current = null;
         }
-        // What waits for its answer ends with that.
+        // this fails the commands that wait for an answer
         connection.closeAsync();
     }
 
-    /** Makes no other connection from now on. */
+    /** Makes no further connections. */
     @Nullable
     CompletableFuture<StatefulRedisConnection<byte[], byte[]>> end() {
         synchronized (lock) {
@@ -105,7 +106,7 @@ final class CommandConnection {
         }
     }
 
-    /** Ends with the connection, or leaves one that is being made to close itself. */
+    /** Closes the connection, or lets one that is being made close itself. */
     Mono<Void> close() {
         return Mono.defer(() -> {
             CompletableFuture<StatefulRedisConnection<byte[], byte[]>> last = end();

@@ -7,18 +7,18 @@ import org.reactivestreams.Publisher;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
-/** Asks a connection again and again whether it is alive: TCP alone does not notice for minutes that the network drops it. */
+/** Probes a connection periodically: for minutes, TCP alone does not notice that the network drops its packets. */
 final class Pulse {
     private static final Duration INTERVAL = Duration.ofSeconds(1);
 
     private Pulse() {}
 
     /**
-     * Asks until it is disposed of, or there was no answer.
+     * Probes until it is disposed of or a probe is not answered.
      *
-     * @param question any command. An error that the server answers with is an answer
-     * @param silence how long an answer may take
-     * @param dead is told once
+     * @param question any command; an error reply is an answer, too
+     * @param silence the time-out of an answer
+     * @param dead called once without an answer
      */
     static Disposable of(Publisher<?> question, Duration silence, Consumer<Throwable> dead) {
         Mono<Void> answer = Mono.from(question)

@@ -9,35 +9,36 @@ import io.sluice.directory.DirectoryOptions;
 import java.util.Objects;
 
 /**
- * Directories in one Redis (version 6 or later) or its sentinels' primary. Values are keys with a time to live. Changes are
- * published by the scripts that make them, on a channel; expired keys are published where the server has
- * {@code notify-keyspace-events Ex}, and otherwise noticed within {@link DirectoryOptions#reconcileInterval()}.
+ * Directories in one Redis (version 6 or later), or the primary of its sentinels. Values are keys with a time to live.
+ * The scripts that change them publish the changes on a channel. Expired keys are published if the server has {@code
+ * notify-keyspace-events Ex}, and otherwise noticed within {@link DirectoryOptions#reconcileInterval()}.
  *
- * <p>Each connection is asked every second whether it is alive, and replaced when there was no answer within
- * {@link DirectoryOptions#requestTimeout()}. With the default times a directory is back within five seconds of its server.
+ * <p>Each connection is probed every second, and replaced after a probe unanswered within {@link
+ * DirectoryOptions#requestTimeout()}. With default options a directory recovers within five seconds of its server.
  *
- * <p>Redis replicates asynchronously: after a fail-over the newest entries may be missing until their engines' next beat.
+ * <p>Redis replicates asynchronously: after a failover the newest entries may be missing until their engines' next
+ * beat.
  */
 public final class RedisDirectory {
-    /** The default prefix of all keys. The braces keep them together. */
+    /** The default prefix of all keys. The braces keep them in one hash slot. */
     public static final String DEFAULT_NAMESPACE = "{sluice}:";
 
     private RedisDirectory() {}
 
     /**
-     * Opens a directory, with a client of its own.
+     * Opens a directory with its own client.
      *
-     * @param uri as in {@code redis://10.0.0.1:6379/0}, or {@code rediss} for TLS
-     * @param options times
-     * @return the directory; nothing is sent before it is used
-     * @throws IllegalArgumentException if the text is no such URI; it does not quote it
+     * @param uri a URI such as {@code redis://10.0.0.1:6379/0}, or {@code rediss} for TLS
+     * @param options the directory's options
+     * @return the directory; it sends nothing before its first use
+     * @throws IllegalArgumentException if the URI is invalid; the message does not quote it
      */
     public static Directory open(String uri, DirectoryOptions options) {
         RedisURI address = address(uri);
         address.setTimeout(options.requestTimeout());
         RedisClient client = RedisClient.create(address);
         client.setOptions(ClientOptions.builder()
-                // A connection that has ended is not mended but replaced.
+                // an ended connection is replaced rather than reconnected
                 .autoReconnect(false)
                 .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
                 .socketOptions(SocketOptions.builder()
@@ -52,19 +53,19 @@ public final class RedisDirectory {
         try {
             return RedisURI.create(uri);
         } catch (IllegalArgumentException secret) {
-            // Neither its text nor its cause: both quote the URI, with the password.
+            // without its message and cause: both quote the URI with the password
             throw new IllegalArgumentException(
-                    "this is no Redis URI; special characters of a password are percent-encoded");
+                    "the Redis URI is invalid; percent-encode special characters of its password");
         }
     }
 
     /**
-     * A directory over a client that exists, with its credentials and certificates.
+     * Opens a directory over an existing client with its credentials and certificates.
      *
      * @param client stays open when the directory is closed
-     * @param address of the server, with the database
-     * @param namespace what all keys and the channel begin with
-     * @param options times
+     * @param address the server's address, with the database
+     * @param namespace the prefix of all keys and of the channel
+     * @param options the directory's options
      * @return the directory
      */
     public static Directory over(RedisClient client, RedisURI address, String namespace, DirectoryOptions options) {

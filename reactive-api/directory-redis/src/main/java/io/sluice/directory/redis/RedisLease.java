@@ -14,7 +14,10 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** A random number, which values begin with, and the keys of those. Redis knows no leases: each key is renewed by itself. */
+/**
+ * A random number that prefixes its values, and the set of their keys. Redis has no leases: each key is renewed
+ * individually.
+ */
 final class RedisLease implements StoreLease {
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final byte[] NONE = {};
@@ -69,7 +72,7 @@ final class RedisLease implements StoreLease {
         });
     }
 
-    /** One that was replaced or has expired ends the lease. */
+    /** A value that was replaced or has expired ends the lease. */
     @Override
     public Mono<Boolean> keepAlive() {
         return store.commands().flatMap(redis -> forEachKey(redis, Scripts.RENEW, id, millis()));
@@ -82,7 +85,7 @@ final class RedisLease implements StoreLease {
                 .then();
     }
 
-    /** Whether the script did something for each. All are sent at once. */
+    /** Returns whether the script took effect for every key. Sends all requests at once. */
     private Mono<Boolean> forEachKey(
             RedisReactiveCommands<byte[], byte[]> redis, Scripts script, byte[] first, byte[] second) {
         return Flux.fromIterable(List.copyOf(keys))

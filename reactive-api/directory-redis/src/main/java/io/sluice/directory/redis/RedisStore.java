@@ -25,8 +25,8 @@ import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
 
 /**
- * Values lie under {@code value:KEY}, begin with the 16 bytes that name their lease, and live as long as it. The keys of
- * listed values are in a sorted set, which may have too many: those are left out when their value is found missing, and
+ * Stores values under {@code value:KEY}, prefixed with the 16 bytes of their lease, and with its time to live. A sorted
+ * set indexes the keys of listed values. It may contain stale keys: a key whose value is missing is skipped and
  * removed.
  */
 final class RedisStore implements DirectoryStore {
@@ -43,7 +43,7 @@ final class RedisStore implements DirectoryStore {
     private final Duration silence;
     private final CommandConnection connection;
 
-    /** With the time in which Redis answers, if it and the way to it are alive. */
+    /** Creates the store; on a working connection Redis answers within the silence. */
     RedisStore(RedisClient client, RedisURI address, String namespace, boolean ownsClient, Duration silence) {
         this.client = client;
         this.address = address;
@@ -92,7 +92,7 @@ final class RedisStore implements DirectoryStore {
     public Flux<StoredValue> list(String prefix) {
         byte[] first = bytes(prefix);
         byte[] behind = Arrays.copyOf(first, first.length + 1);
-        // Greater than any further character of a key, all of which are ASCII.
+        // greater than any character of a key, all of which are ASCII
         behind[first.length] = (byte) 0xff;
         Range<byte[]> range = Range.create(first, behind);
         return commands()
@@ -122,11 +122,11 @@ final class RedisStore implements DirectoryStore {
         return Flux.usingWhen(
                 subscriptions(),
                 connection -> changes(connection, prefix),
-                // Not waited for: the end of a connection may take long where the network has lost it.
+                // not awaited: closing a connection that the network has lost may take long
                 connection -> Mono.fromRunnable(connection::closeAsync));
     }
 
-    /** Closes a connection that arrives after its waiter has given up. */
+    /** Closes a connection that arrives after its waiter gave up. */
     private Mono<StatefulRedisPubSubConnection<byte[], byte[]>> subscriptions() {
         return Mono.create(sink -> {
             CompletionStage<StatefulRedisPubSubConnection<byte[], byte[]>> connecting =
@@ -163,7 +163,7 @@ final class RedisStore implements DirectoryStore {
                             }
                         }
                     });
-                    // What was published while the connection was down is lost.
+                    // messages published while the connection was down are lost
                     connection.addListener(new RedisConnectionStateListener() {
                         @Override
                         public void onRedisDisconnected(RedisChannelHandler<?, ?> handler) {
@@ -179,7 +179,7 @@ final class RedisStore implements DirectoryStore {
                             sink.error(causeOf(error));
                         }
                     });
-                    // To subscribe once more changes nothing; it needs no protocol version and no right but those
+                    // Subscribing again has no effect; it needs no protocol version, and no permission beyond those
                     // above.
                     sink.onDispose(Pulse.of(
                             connection.reactive().subscribe(channel()), silence, error -> sink.error(notAlive(error))));
@@ -188,7 +188,7 @@ final class RedisStore implements DirectoryStore {
     }
 
     private static IllegalStateException notAlive(Throwable error) {
-        return new IllegalStateException("the connection to Redis does not answer any more", error);
+        return new IllegalStateException("Redis does not answer on this connection any more", error);
     }
 
     @Override

@@ -6,11 +6,11 @@ import java.util.List;
 import reactor.core.publisher.Mono;
 
 /**
- * Steps that Redis carries out as one. In each the first key is that of the value and the second the index; arguments: the
- * bare key, then as the script says.
+ * Scripts that Redis executes atomically. The first key is that of the value, the second the index; the arguments are
+ * the bare key, then those of the script.
  */
 enum Scripts {
-    /** Puts a value if there is the expected one: channel, lease, time to live, new value, whether one is expected, which. */
+    /** Compares and sets a value: channel, lease, time to live, new value, whether a value is expected, that value. */
     REPLACE("""
             local held = redis.call('get', KEYS[1])
             if ARGV[6] == '1' then
@@ -36,7 +36,7 @@ enum Scripts {
             redis.call('publish', ARGV[2], ARGV[1])
             return 1
             """),
-    /** Leaves a key out of the index if it has no value. */
+    /** Removes a key without value from the index. */
     FORGET("""
             if redis.call('exists', KEYS[1]) == 1 then return 0 end
             return redis.call('zrem', KEYS[2], ARGV[1])
@@ -48,7 +48,7 @@ enum Scripts {
         this.text = text;
     }
 
-    /** Whether it has done something. */
+    /** Whether the script took effect. */
     Mono<Boolean> run(RedisReactiveCommands<byte[], byte[]> redis, List<byte[]> keys, byte[]... arguments) {
         return redis.<Long>eval(text, ScriptOutputType.INTEGER, keys.toArray(byte[][]::new), arguments)
                 .next()

@@ -9,9 +9,9 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Bounds how many requests the cluster has not answered. Some cluster managers keep a worker of the application for each, also
- * after the caller has given up: a cluster that does not answer would soon hold all workers. A request beyond the bound is queued,
- * and never made if its caller gives up before.
+ * Limits the requests that the cluster has not answered. Some cluster managers block a worker of the application for
+ * each, even after the caller has given up: an unresponsive cluster would soon block all workers. Further requests are
+ * queued, and dropped if their caller gives up.
  */
 final class UnansweredRequests {
     private static final int MOST_WAITING = 4_096;
@@ -26,7 +26,7 @@ final class UnansweredRequests {
         this.most = most;
     }
 
-    /** Made for each subscriber, when it is its turn. */
+    /** Creates the request for each subscriber when its turn has come. */
     <T> Mono<T> request(Supplier<Future<T>> request) {
         return Mono.create(sink -> {
             Runnable turn = () -> made(request).onComplete(result -> {
@@ -50,7 +50,8 @@ final class UnansweredRequests {
                 }
             }
             if (now) {
-                // Not on the caller's context: its workers, and with them the answer, may go with a verticle.
+                // not on the caller's context: undeploying its verticle would end its workers, and the answer would be
+                // lost
                 Schedulers.parallel().schedule(turn);
             } else if (!later) {
                 sink.error(new DirectoryUnavailableException("the cluster has left " + most
@@ -71,7 +72,7 @@ final class UnansweredRequests {
         waiting.remove(turn);
     }
 
-    /** The next one takes the place, if there is one. */
+    /** Starts the next queued request, if any. */
     private void answered() {
         Runnable next;
         synchronized (this) {

@@ -7,12 +7,12 @@ import io.vertx.core.spi.cluster.ClusterManager;
 import java.util.Objects;
 
 /**
- * Directories in a clustered Vert.x: entries are shared data, and the event bus announces changes. An entry is alive as long
- * as the node of the cluster that published it belongs to the cluster and renews its lease; so one whose process is killed
+ * Directories in a clustered Vert.x: entries are shared data, and the event bus announces changes. An entry is alive
+ * while the cluster node that published it belongs to the cluster and renews its lease; the entry of a killed process
  * is gone as soon as the cluster notices.
  *
- * <p>The cluster manager's maps must keep a backup, as Hazelcast's and Infinispan's do by default, or entries are lost with
- * the node that holds them until their engines' next beat.
+ * <p>The cluster manager's maps must have a backup, as those of Hazelcast and Infinispan do by default. Otherwise
+ * entries are lost with the node that holds them, until their engines' next beat.
  */
 public final class VertxDirectory {
     /** The default prefix of the names of all maps and of the event bus address. */
@@ -21,12 +21,12 @@ public final class VertxDirectory {
     private VertxDirectory() {}
 
     /**
-     * A directory over a clustered Vert.x.
+     * Opens a directory over a clustered Vert.x.
      *
      * @param vertx stays open when the directory is closed
-     * @param cluster the cluster manager that it was built with
-     * @param options times
-     * @return the directory; nothing is sent before it is used
+     * @param cluster the cluster manager of that Vert.x
+     * @param options the directory's options
+     * @return the directory; it sends nothing before its first use
      * @throws IllegalArgumentException if the Vert.x is not clustered
      */
     public static Directory over(Vertx vertx, ClusterManager cluster, DirectoryOptions options) {
@@ -34,13 +34,13 @@ public final class VertxDirectory {
     }
 
     /**
-     * A directory over a clustered Vert.x, apart from others there.
+     * Opens a directory over a clustered Vert.x, separate from others in the cluster.
      *
      * @param vertx stays open when the directory is closed
-     * @param cluster the cluster manager that it was built with
-     * @param namespace what the names of all maps and the event bus address begin with
-     * @param options times
-     * @return the directory; nothing is sent before it is used
+     * @param cluster the cluster manager of that Vert.x
+     * @param namespace the prefix of the names of all maps and of the event bus address
+     * @param options the directory's options
+     * @return the directory; it sends nothing before its first use
      * @throws IllegalArgumentException if the Vert.x is not clustered
      */
     public static Directory over(Vertx vertx, ClusterManager cluster, String namespace, DirectoryOptions options) {

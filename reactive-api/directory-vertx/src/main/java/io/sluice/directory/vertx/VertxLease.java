@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** A lease is alive as long as it has a beat, and the node that has put it is in the cluster. */
+/** A lease is alive while it has a beat and the node that owns it is in the cluster. */
 final class VertxLease implements StoreLease {
     private final VertxStore store;
     private final String id;
@@ -44,7 +44,7 @@ final class VertxLease implements StoreLease {
                 .appendBytes(value);
     }
 
-    /** Keys are noted first: what is put can then be found, whenever this process dies. */
+    /** Records the keys first: then the values can be found, even if this process dies in between. */
     @Override
     public Mono<Void> put(List<StoredValue> values) {
         return Mono.defer(() -> {
@@ -78,7 +78,7 @@ final class VertxLease implements StoreLease {
                 });
     }
 
-    /** A beat that is gone may have been seen to be gone, and with it the values. */
+    /** Other nodes may have seen a missing beat, and removed the values. */
     @Override
     public Mono<Boolean> keepAlive() {
         return store.beats(map -> map.get(id))

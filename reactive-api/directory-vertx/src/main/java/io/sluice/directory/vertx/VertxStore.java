@@ -21,16 +21,16 @@ import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
 
 /**
- * Four maps: listed values, other values, leases (the keys of their other values), and beats (the nodes of leases, with a
- * time to live). A value begins with the 36 characters of its lease, and is there only as long as that has a beat from a
- * node that is in the cluster. A node that finds values of a dead lease removes them.
+ * Four maps: listed values, other values, leases (the keys of their other values), and beats (the nodes of leases, with
+ * a time to live). A value is prefixed with the 36 characters of its lease, and valid while that lease has a beat from
+ * a node in the cluster. A node that finds values of a dead lease removes them.
  */
 final class VertxStore implements DirectoryStore {
     static final int LEASE_BYTES = 36;
 
     private static final Duration MEMBERS_INTERVAL = Duration.ofMillis(500);
 
-    /** Less than half of the workers that a Vert.x has unless told otherwise. */
+    /** Less than half of the default number of Vert.x workers. */
     private static final int MOST_UNANSWERED = 8;
 
     private final Vertx vertx;
@@ -103,7 +103,7 @@ final class VertxStore implements DirectoryStore {
                     Set<String> alive = alive(found.getT2());
                     return Flux.fromIterable(found.getT1().entrySet())
                             .filter(lease -> !alive.contains(lease.getKey()))
-                            // It may have begun after the beats were read.
+                            // the lease may have begun after the beats were read
                             .filterWhen(lease -> isAlive(lease.getKey()).map(begun -> !begun))
                             .concatMap(lease -> forget(lease.getKey(), lease.getValue()));
                 })
@@ -121,7 +121,7 @@ final class VertxStore implements DirectoryStore {
         return alive;
     }
 
-    /** The keys of a lease are a text of lines. What lies under one may be another lease's. */
+    /** Removes the keys of a lease, given as lines of text. The value of a key may belong to another lease. */
     Mono<Void> forget(String lease, String keys) {
         return Flux.fromIterable(keys.lines().toList())
                 .concatMap(key -> others(map -> map.get(key))
@@ -152,7 +152,7 @@ final class VertxStore implements DirectoryStore {
         });
     }
 
-    /** Its lease may have begun after the beats were read. */
+    /** Checks again: the lease may have begun after the beats were read. */
     private Mono<StoredValue> removeIfDead(String key, Buffer stored) {
         return isAlive(leaseOf(stored))
                 .flatMap(alive -> alive
@@ -175,7 +175,7 @@ final class VertxStore implements DirectoryStore {
                     sink.onDispose(consumer::unregister);
                 },
                 FluxSink.OverflowStrategy.BUFFER);
-        // The event bus does not announce that a node has died.
+        // the event bus does not announce the death of a node
         Flux<String> members = Flux.interval(MEMBERS_INTERVAL)
                 .onBackpressureDrop()
                 .map(tick -> Set.copyOf(cluster.getNodes()))
@@ -190,7 +190,7 @@ final class VertxStore implements DirectoryStore {
         return Mono.empty();
     }
 
-    /** The keys that a lease has, in the form that {@link #forget} reads. */
+    /** The keys of a lease, in the format of {@link #forget}. */
     static String text(List<String> keys) {
         return String.join("\n", keys);
     }

@@ -5,15 +5,16 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * A place for a directory's entries: keys, values, leases. Each Mono starts when it is subscribed to; any error of it means
- * that the place does not answer. The caller adds the time-outs, by cancelling. What was read is at least as new as all that
- * was acknowledged before, and what {@link #changes} tells can be read. All methods may be called from any thread.
+ * Stores a directory's entries: keys, values, leases. Each Mono starts on subscription; any error means that the store
+ * does not answer. The caller adds time-outs and cancels. Reads are linearizable: they return values at least as new as
+ * any acknowledged before, including those that {@link #changes} has reported. All methods may be called from any
+ * thread.
  */
 public interface DirectoryStore {
     /**
-     * Makes a lease.
+     * Creates a lease.
      *
-     * @param timeToLive how long it lives without being renewed; may be rounded up to whole seconds
+     * @param timeToLive how long it lives without renewal; may be rounded up to whole seconds
      * @return the lease
      */
     Mono<StoreLease> grant(Duration timeToLive);
@@ -21,33 +22,33 @@ public interface DirectoryStore {
     /**
      * Reads one value.
      *
-     * @param key where
+     * @param key the key
      * @return the value; empty if there is none
      */
     Mono<byte[]> get(String key);
 
     /**
-     * Reads all values that were put by {@link StoreLease#replace} under keys that begin alike.
+     * Lists all values stored by {@link StoreLease#replace} under keys with a prefix.
      *
-     * @param prefix how the keys begin
+     * @param prefix the prefix of the keys
      * @return the values in any order
      */
     Flux<StoredValue> list(String prefix);
 
     /**
-     * Tells which of those keys may have changed. Every change, by whomever, comes after the first signal; that a value has
-     * expired may go untold.
+     * Reports which of those keys may have changed. After the first signal, every change by any process is reported;
+     * the expiry of a value may not be.
      *
-     * @param prefix how the keys begin
-     * @return first an empty string, when changes are heard of from now on, then keys; an error when some may have been
-     *     missed. Subscribers do not hold it up
+     * @param prefix the prefix of the keys
+     * @return an empty string once changes are being reported, then keys; an error if some may have been missed.
+     *     Subscribers do not block it
      */
     Flux<String> changes(String prefix);
 
     /**
-     * Gives up what was opened for this object. Leases are left to expire.
+     * Releases the resources of this object. Leases are left to expire.
      *
-     * @return completes when it is done
+     * @return completes when done
      */
     Mono<Void> close();
 }

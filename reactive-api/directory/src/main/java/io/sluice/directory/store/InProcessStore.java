@@ -17,10 +17,7 @@ import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/**
- * A store in this process's memory, which any number of directories may share. It holds nothing but memory: to close it
- * does nothing.
- */
+/** A store in memory, which any number of directories of this process may share. Closing it has no effect. */
 public final class InProcessStore implements DirectoryStore {
     private final Object lock = new Object();
     private final TreeMap<String, Held> values = new TreeMap<>();
@@ -32,7 +29,7 @@ public final class InProcessStore implements DirectoryStore {
 
     private record Listener(String prefix, FluxSink<String> sink) {}
 
-    /** An empty one. */
+    /** Creates an empty store. */
     public InProcessStore() {}
 
     @Override
@@ -111,7 +108,7 @@ public final class InProcessStore implements DirectoryStore {
             this.nanos = nanos;
         }
 
-        /** Checks again when the lease would expire without a renewal. */
+        /** Checks again when the lease would expire without renewal. */
         void watch() {
             long left;
             synchronized (lock) {

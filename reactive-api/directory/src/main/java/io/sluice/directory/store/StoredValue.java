@@ -1,7 +1,7 @@
 package io.sluice.directory.store;
 
 /**
- * A key and what lies under it.
+ * A key and its value.
  *
  * @param key ASCII letters, digits and {@code . _ - ~ : @ /}
  * @param value not copied; must not be changed

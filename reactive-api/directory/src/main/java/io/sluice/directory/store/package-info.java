@@ -1,6 +1,6 @@
 /**
- * What a directory needs of a place to keep entries in; for those who adapt another one. A store knows keys, values and
- * leases, and nothing of engines.
+ * The interface of a directory to a store, for adapters to further stores. A store knows keys, values and leases, but
+ * no engines.
  */
 @NullMarked
 package io.sluice.directory.store;
