@@ -5,8 +5,8 @@ import io.sluice.engine.ConnectionState;
 import io.sluice.engine.SluiceException;
 
 /**
- * The connections that peers make. An engine accepts them with and without a listener, so they cannot be asked for: those that
- * were not fetched wait here, as many as may be open at once.
+ * The connections made by peers. An engine accepts them with or without a listener, so demand does not limit them:
+ * unfetched ones wait here, as many as may be open at once.
  */
 final class AcceptedConnections extends DemandListener<TransferConnection> {
     private final ClientContext client;
@@ -36,6 +36,6 @@ final class AcceptedConnections extends DemandListener<TransferConnection> {
 
     @Override
     void request(long count) {
-        // peers connect when they like
+        // demand does not limit connects
     }
 }

@@ -4,7 +4,7 @@ import io.sluice.engine.TransferCancelledException;
 import io.vertx.core.Context;
 import java.util.function.Function;
 
-/** A transfer whose caller waits for its end. */
+/** Blocks until a transfer ends. */
 final class BlockingTransfer {
     private BlockingTransfer() {}
 
@@ -27,7 +27,7 @@ final class BlockingTransfer {
         }
     }
 
-    /** It is not declared by what throws it. */
+    /** Rethrows without declaring the exception. */
     private static boolean isInterruption(Exception failure) {
         return failure instanceof InterruptedException;
     }

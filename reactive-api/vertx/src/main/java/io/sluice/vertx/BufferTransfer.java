@@ -24,11 +24,11 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Moves the bytes of a buffer through slots of the staging region, chunk by chunk, as many at a time as there are free slots. Bytes
- * are copied on the caller's thread and then on its context.
+ * Transfers the bytes of a buffer through slots of the staging region, chunk by chunk, as many at a time as there are
+ * free slots. Bytes are copied on the caller's thread and then on its context.
  */
 abstract class BufferTransfer<T> implements TransferHandle<T>, StagingPool.Taker {
-    /** How many chunks may go before the context is given back for a while: they may all complete inside the call. */
+    /** The most chunks in one turn of the context: they may all complete inside the call. */
     private static final int CHUNKS_A_TURN = 16;
 
     final Connection connection;
@@ -44,7 +44,7 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, StagingPool.Taker
     private final Future<T> result;
     private long timer = -1;
 
-    // All guarded by this object.
+    // all guarded by this object
     private final Set<Chunk> chunks = new HashSet<>();
     private int position;
     private int slotsHeld;
@@ -85,7 +85,7 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, StagingPool.Taker
             this.buffer = buffer;
         }
 
-        /** Copies twice, as a buffer does not show its memory. */
+        /** Copies twice, because a buffer does not expose its memory. */
         @Override
         Transfer submit(StagingPool.Slot slot, int at, int bytes, TransferOptions ofChunk, TransferCallback end) {
             try {
@@ -105,7 +105,7 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, StagingPool.Taker
 
         @Override
         void empty(StagingPool.Slot slot, int at, int bytes) {
-            // a write brings nothing
+            // a write receives nothing
         }
 
         @Override
@@ -138,13 +138,13 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, StagingPool.Taker
             return true;
         }
 
-        /** Chunks may come in any order; the buffer grows to hold the one with the highest place. */
+        /** Chunks may arrive in any order; the buffer grows to hold the one with the highest index. */
         @Override
         void empty(StagingPool.Slot slot, int at, int bytes) {
             value().setBytes(at, slot.segment().asSlice(0, bytes).asByteBuffer());
         }
 
-        /** Made only after the range was checked: the caller's length may be far too large. */
+        /** Allocated only after the range was checked: the caller's length may be far too large. */
         @Override
         synchronized Buffer value() {
             Buffer made = buffer == null ? Buffer.buffer(length) : buffer;
@@ -153,19 +153,19 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, StagingPool.Taker
         }
     }
 
-    /** Submits one chunk, whose bytes a write copies into the slot first. */
+    /** Submits one chunk; a write copies its bytes into the slot first. */
     abstract Transfer submit(StagingPool.Slot slot, int at, int bytes, TransferOptions ofChunk, TransferCallback end);
 
-    /** Whether it reads, so that a slot has to be emptied after its chunk. */
+    /** Whether it reads, so that slots are emptied after their chunks. */
     abstract boolean reads();
 
-    /** Empties a slot after its chunk has come. On the context. */
+    /** Empties a slot after its chunk has arrived. On the context. */
     abstract void empty(StagingPool.Slot slot, int at, int bytes);
 
-    /** The result of a success. */
+    /** The result of success. */
     abstract T value();
 
-    /** Begins; what is wrong is the result. */
+    /** Starts; an error fails the future. */
     final BufferTransfer<T> start() {
         if (!client.begin(this)) {
             fail(OpenWork.clientClosed());
@@ -206,7 +206,7 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, StagingPool.Taker
         }
     }
 
-    /** Lets chunks go as long as there are slots. */
+    /** Starts chunks while there are slots. */
     private void pump(StagingPool.@Nullable Slot granted) {
         StagingPool.Slot slot = granted;
         int sent = 0;
@@ -266,7 +266,7 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, StagingPool.Taker
         later(slot);
     }
 
-    /** Goes on, on the context. */
+    /** Continues on the context. */
     private void later(StagingPool.@Nullable Slot slot) {
         mailbox.deliver(new ContextMailbox.Delivery() {
             @Override
@@ -362,7 +362,7 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, StagingPool.Taker
         return mailbox.whenEnded(quiescence);
     }
 
-    /** The part of the buffer that is in one slot. */
+    /** The part of the buffer in one slot. */
     private final class Chunk implements TransferCallback {
         private final StagingPool.Slot slot;
         private final int at;
@@ -415,7 +415,7 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, StagingPool.Taker
             });
         }
 
-        /** The bytes are lost if the staging memory was closed in the meantime, with the engine. */
+        /** The bytes are lost if the staging memory was closed meanwhile, together with the engine. */
         private @Nullable Throwable taken() {
             try {
                 empty(slot, at, bytes);

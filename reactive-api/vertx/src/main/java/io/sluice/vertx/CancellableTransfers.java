@@ -14,8 +14,8 @@ import java.util.Objects;
 import java.util.function.Function;
 
 /**
- * The transfers of a {@link TransferConnection}, each with a handle that can cancel it. They do, and fail with, what the methods of
- * the same name there say; the parameters are the same.
+ * The transfers of a {@link TransferConnection} with a handle for cancellation. Effect, errors and parameters are those
+ * of the methods of the same name there.
  */
 public final class CancellableTransfers {
     private final ClientContext client;
@@ -30,11 +30,11 @@ public final class CancellableTransfers {
      * {@return the write}
      *
      * @param local the source
-     * @param localOffset where it begins, in bytes
+     * @param localOffset the source offset in bytes
      * @param remote the target
-     * @param remoteOffset where it begins, in bytes
-     * @param length bytes
-     * @param options deadline and the like
+     * @param remoteOffset the target offset in bytes
+     * @param length the length in bytes
+     * @param options deadline, priority and events
      */
     public TransferHandle<TransferResult> write(
             MemoryRegion local,
@@ -53,11 +53,11 @@ public final class CancellableTransfers {
      * {@return the read}
      *
      * @param local the target
-     * @param localOffset where it begins, in bytes
+     * @param localOffset the target offset in bytes
      * @param remote the source
-     * @param remoteOffset where it begins, in bytes
-     * @param length bytes
-     * @param options deadline and the like
+     * @param remoteOffset the source offset in bytes
+     * @param length the length in bytes
+     * @param options deadline, priority and events
      */
     public TransferHandle<TransferResult> read(
             MemoryRegion local,
@@ -75,9 +75,9 @@ public final class CancellableTransfers {
     /**
      * {@return the write}
      *
-     * @param source all its bytes are written
+     * @param source the bytes to write
      * @param target the peer's region
-     * @param targetOffset where in the target to begin, in bytes
+     * @param targetOffset the target offset in bytes
      * @param options deadline and priority
      */
     public TransferHandle<TransferResult> writeBuffer(
@@ -91,8 +91,8 @@ public final class CancellableTransfers {
      * {@return the read}
      *
      * @param source the peer's region
-     * @param sourceOffset where in the source to begin, in bytes
-     * @param length bytes
+     * @param sourceOffset the source offset in bytes
+     * @param length the length in bytes
      * @param options deadline and priority
      */
     public TransferHandle<Buffer> readBuffer(
@@ -105,11 +105,11 @@ public final class CancellableTransfers {
      * {@return the write}
      *
      * @param local the source
-     * @param localPages the pages in it
-     * @param remote the peer's region
-     * @param remotePages the pages in it
-     * @param pageBytes how long a page is
-     * @param options deadline and the like
+     * @param localPages the page numbers in the source
+     * @param remote the target
+     * @param remotePages the page numbers in the target
+     * @param pageBytes the page length in bytes
+     * @param options deadline, priority and events
      */
     public TransferHandle<TransferResult> writePages(
             MemoryRegion local,
@@ -129,11 +129,11 @@ public final class CancellableTransfers {
      * {@return the write}
      *
      * @param local the source
-     * @param localOffsets where the pages begin in it, in bytes
-     * @param remote the peer's region
-     * @param remoteOffsets where they begin in it, in bytes
-     * @param pageBytes how long a page is
-     * @param options deadline and the like
+     * @param localOffsets the page offsets in the source in bytes
+     * @param remote the target
+     * @param remoteOffsets the page offsets in the target in bytes
+     * @param pageBytes the page length in bytes
+     * @param options deadline, priority and events
      */
     public TransferHandle<TransferResult> writePages(
             MemoryRegion local,
@@ -153,11 +153,11 @@ public final class CancellableTransfers {
      * {@return the read}
      *
      * @param local the target
-     * @param localPages the pages in it
-     * @param remote the peer's region
-     * @param remotePages the pages in it
-     * @param pageBytes how long a page is
-     * @param options deadline and the like
+     * @param localPages the page numbers in the target
+     * @param remote the source
+     * @param remotePages the page numbers in the source
+     * @param pageBytes the page length in bytes
+     * @param options deadline, priority and events
      */
     public TransferHandle<TransferResult> readPages(
             MemoryRegion local,
@@ -177,11 +177,11 @@ public final class CancellableTransfers {
      * {@return the read}
      *
      * @param local the target
-     * @param localOffsets where the pages begin in it, in bytes
-     * @param remote the peer's region
-     * @param remoteOffsets where they begin in it, in bytes
-     * @param pageBytes how long a page is
-     * @param options deadline and the like
+     * @param localOffsets the page offsets in the target in bytes
+     * @param remote the source
+     * @param remoteOffsets the page offsets in the source in bytes
+     * @param pageBytes the page length in bytes
+     * @param options deadline, priority and events
      */
     public TransferHandle<TransferResult> readPages(
             MemoryRegion local,
@@ -201,12 +201,12 @@ public final class CancellableTransfers {
      * {@return the write}
      *
      * @param local the source
-     * @param localOffset where it begins, in bytes
+     * @param localOffset the source offset in bytes
      * @param remote the target
-     * @param remoteOffset where it begins, in bytes
-     * @param length bytes
-     * @param signal what to do to which signal
-     * @param options deadline and the like
+     * @param remoteOffset the target offset in bytes
+     * @param length the length in bytes
+     * @param signal the signal to update and its operand
+     * @param options deadline, priority and events
      */
     public TransferHandle<TransferResult> writeWithSignal(
             MemoryRegion local,
@@ -227,10 +227,10 @@ public final class CancellableTransfers {
      * {@return the write of a few bytes}
      *
      * @param remote the target
-     * @param remoteOffset where to write, in bytes
-     * @param value its low-order bytes are written
-     * @param bytes how many, 1 to 8
-     * @param options deadline and the like
+     * @param remoteOffset the target offset in bytes
+     * @param value the value, whose low-order bytes are written
+     * @param bytes the number of bytes, 1 to 8
+     * @param options deadline, priority and events
      */
     public TransferHandle<TransferResult> put(
             RemoteRegion remote, long remoteOffset, long value, int bytes, TransferOptions options) {
@@ -242,8 +242,8 @@ public final class CancellableTransfers {
     /**
      * {@return the update of a signal; its result has no bytes}
      *
-     * @param update what to do to which signal
-     * @param options deadline and the like
+     * @param update the signal to update and its operand
+     * @param options deadline, priority and events
      */
     public TransferHandle<TransferResult> signal(SignalUpdate update, TransferOptions options) {
         Objects.requireNonNull(update, "update");
@@ -253,12 +253,12 @@ public final class CancellableTransfers {
     }
 
     /**
-     * {@return the addition; after a cancel it may or may not have been done}
+     * {@return the addition; after a cancel it may or may not have happened}
      *
      * @param remote the region
-     * @param remoteOffset where the word lies, in bytes
-     * @param addend what to add
-     * @param options deadline and the like
+     * @param remoteOffset the offset of the word in bytes
+     * @param addend the number to add
+     * @param options deadline, priority and events
      */
     public TransferHandle<Long> fetchAdd(RemoteRegion remote, long remoteOffset, long addend, TransferOptions options) {
         check(remote, options);
@@ -267,13 +267,13 @@ public final class CancellableTransfers {
     }
 
     /**
-     * {@return the replacement; after a cancel it may or may not have been done}
+     * {@return the compare-and-swap; after a cancel it may or may not have happened}
      *
      * @param remote the region
-     * @param remoteOffset where the word lies, in bytes
-     * @param expected what it must hold
-     * @param replacement what it holds then
-     * @param options deadline and the like
+     * @param remoteOffset the offset of the word in bytes
+     * @param expected the required current value
+     * @param replacement the new value
+     * @param options deadline, priority and events
      */
     public TransferHandle<Long> compareAndSwap(
             RemoteRegion remote, long remoteOffset, long expected, long replacement, TransferOptions options) {
@@ -284,10 +284,10 @@ public final class CancellableTransfers {
     }
 
     /**
-     * {@return the notification; its result has no bytes, and a cancel does not call back a message that was sent}
+     * {@return the notification; its result has no bytes, and a cancel does not retract a message that was sent}
      *
      * @param payload copied
-     * @param options deadline and the like
+     * @param options deadline, priority and events
      */
     public TransferHandle<TransferResult> notify(Buffer payload, TransferOptions options) {
         Objects.requireNonNull(options, "options");

@@ -5,26 +5,29 @@ import io.vertx.core.Future;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
-/** The part of a client that its connections, streams and transfers use. */
+/** The services of a client for its connections, streams and transfers. */
 interface ClientContext {
     TransferEngine engine();
 
-    /** The mailbox of the calling context. */
+    /** Returns the mailbox of the calling context. */
     ContextMailbox mailbox();
 
-    /** The streams that end with the client. */
+    /** Returns the streams that end with the client. */
     OpenWork<DemandStream<?>> streams();
 
     StagingPool staging();
 
-    /** Notes a transfer that starts, unless the client is closed. An engine of its own ends them without. */
+    /**
+     * Registers a transfer that starts, unless the client is closed. Not needed with an own engine, which ends its
+     * transfers itself.
+     */
     boolean begin(TransferHandle<?> transfer);
 
     void end(TransferHandle<?> transfer);
 
-    /** Whether transfers have to end, as the client is closed and the engine lives on. */
+    /** Whether the client is closed while its engine continues, so that transfers must be ended. */
     boolean closedTransfers();
 
-    /** The engine's answer to a question, or the exception that it throws, on the caller's context. */
+    /** Delivers the engine's answer, or the exception that it throws, to the caller's context. */
     <T> Future<T> answer(Supplier<? extends CompletionStage<T>> question);
 }

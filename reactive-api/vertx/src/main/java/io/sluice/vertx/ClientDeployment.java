@@ -8,8 +8,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Closes a client when its verticle is undeployed, or its Vert.x is closed. Vert.x has no public hook for that, but it undeploys what
- * a verticle has deployed together with it, and waits; so the client deploys this.
+ * Closes a client when its verticle is undeployed or its Vert.x is closed. Vert.x has no public hook for that, but it
+ * undeploys the children of a verticle with it, and waits for them; so the client deploys this object.
  */
 final class ClientDeployment implements Deployable {
     private static final Logger LOG = LoggerFactory.getLogger(ClientDeployment.class);
@@ -18,30 +18,30 @@ final class ClientDeployment implements Deployable {
     private final Vertx vertx;
     private final Future<String> deployment;
 
-    /** Watches over a client from now on. */
+    /** Deploys a watcher for the client. */
     ClientDeployment(Vertx vertx, DefaultTransferClient client) {
         this.client = client;
         this.vertx = vertx;
         this.deployment = vertx.deployVerticle(this);
-        // It fails when the verticle or Vert.x is on its way out, and then this would stay deployed.
+        // this fails if the verticle or Vert.x is ending; without the check the object would stay deployed
         deployment.onFailure(refused -> client.close());
     }
 
     @Override
     public Future<?> deploy(Context context) {
-        // Vert.x calls this also where it has undeployed it before, and reports then that its promise is completed
-        // twice
-        context.exceptionHandler(late -> LOG.debug("{} has come too late to be deployed", client, late));
+        // Vert.x also calls this after an undeployment, and then reports that its promise is completed twice
+        context.exceptionHandler(
+                late -> LOG.debug("{} was created too late to be deployed; close it explicitly", client, late));
         return Future.succeededFuture();
     }
 
-    /** An undeployment that fails would keep the verticle from stopping. */
+    /** A failed undeployment would keep the verticle from stopping. */
     @Override
     public Future<?> undeploy(Context context) {
         return client.closeUndeployed().otherwiseEmpty();
     }
 
-    /** The client was closed by hand. Completes when this is undeployed, by any caller. */
+    /** The client was closed explicitly. Completes when this object is undeployed, by any caller. */
     Future<?> end() {
         return deployment.compose(vertx::undeploy).otherwiseEmpty();
     }

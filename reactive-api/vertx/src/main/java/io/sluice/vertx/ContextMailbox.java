@@ -12,32 +12,32 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Brings what pollers have finished to a context. An event loop gets all that a poller finds in a duty cycle, and all that comes
- * until the loop runs, as one task, so that many transfers wake it once. On other contexts each delivery is a task of its own: a
- * handler there may await a later delivery.
+ * Delivers what pollers have finished to a context. An event loop receives everything from a poller's duty cycle, and
+ * everything that arrives until the loop runs, as one task, so that many transfers wake it once. On other contexts each
+ * delivery is a task of its own: a handler there may await a later delivery.
  *
- * <p>Nothing is ever handed over inside {@link #deliver}, not even by the context's own thread: so a chain of transfers that
+ * <p>{@link #deliver} never runs a delivery itself, not even on the context's own thread: so a chain of transfers that
  * complete at once does not deepen the stack.
  */
-// a mark is told by identity; nothing depends on yielding
+// the marker is compared by identity; nothing depends on yielding
 @SuppressWarnings({"ReferenceEquality", "ThreadPriorityCheck"})
 final class ContextMailbox implements Handler<Void> {
-    /** Something that is handed over to a context once. */
+    /** Something to deliver to a context once. */
     abstract static class Delivery {
-        /** The one that came before it; for the mailbox alone. */
+        /** The previous delivery; used by the mailbox only. */
         private @Nullable Delivery earlier;
 
-        /** Hands it over. On the context, unless that takes no work any more; it must not throw. */
+        /** Runs on the context unless that accepts no more work; must not throw. */
         abstract void deliver();
     }
 
-    /** How often the loop is kept for what has come meanwhile. */
+    /** How many rounds of new deliveries run before the loop gets its turn. */
     private static final int MOST_TURNS = 16;
 
-    /** After so many deliveries others have the loop, however few the turns were. */
+    /** After this many deliveries the loop gets its turn, even within the first round. */
     private static final int MOST_DELIVERIES = 512;
 
-    /** Lies below what comes while deliveries are handed over. */
+    /** Marks the bottom of the deliveries that arrive during a run. */
     private static final Delivery AT_WORK = new Delivery() {
         @Override
         void deliver() {
@@ -61,12 +61,12 @@ final class ContextMailbox implements Handler<Void> {
         return context;
     }
 
-    /** A future of the context: its listeners are called there. It is completed by a delivery. */
+    /** A future of the context, whose listeners are called there. A delivery completes it. */
     <T> Future<T> future(CompletionStage<T> stage) {
         return Future.fromCompletionStage(stage, context);
     }
 
-    /** The engine's answer, on the context. */
+    /** Delivers the engine's answer on the context. */
     <T> Future<T> whenEnded(CompletionStage<T> answer) {
         StageDelivery<T> delivery = new StageDelivery<>();
         Future<T> future = future(delivery.end());
@@ -77,12 +77,12 @@ final class ContextMailbox implements Handler<Void> {
         return future;
     }
 
-    /** A failure, on the context as any other end. */
+    /** Delivers a failure on the context, as any other outcome. */
     <T> Future<T> failed(Throwable error) {
         return whenEnded(CompletableFuture.failedFuture(error));
     }
 
-    /** Has something handed over, soon. May be called by any thread, once for each delivery. */
+    /** Schedules a delivery. May be called by any thread, once for each delivery. */
     void deliver(Delivery delivery) {
         if (!together) {
             if (!ran(nothing -> delivery.deliver())) {
@@ -96,10 +96,10 @@ final class ContextMailbox implements Handler<Void> {
             delivery.earlier = before;
         } while (!latest.compareAndSet(before, delivery));
         if (before == null) {
-            // A loop that is woken by the first takes the poller's processor, where it can, and finds no other.
+            // The first delivery wakes a loop, which takes the poller's processor if it can, and would find only one.
             TransferEngine.atEndOfCycle(wake);
         } else if (before == AT_WORK) {
-            // It need not be woken, but where it shares the poller's processor it has to be let run.
+            // The loop need not be woken, but if it shares the poller's processor it must be scheduled.
             TransferEngine.atEndOfCycle(NOTHING);
         }
     }
@@ -111,9 +111,9 @@ final class ContextMailbox implements Handler<Void> {
     }
 
     /**
-     * Hands over what has come, in the order in which it came, and then what has come meanwhile: some times over, as each time
-     * that the loop has to come back costs it and the poller several calls of the kernel, and then the loop has its turn. In
-     * between it lets a poller that shares its processor run, which answers what was started here without having to wake it.
+     * Runs the deliveries in order of arrival, then those that have arrived meanwhile, for some rounds: each return to
+     * the loop costs it and the poller several system calls. Between rounds it yields to a poller on the same
+     * processor, which completes what was started here without being woken.
      */
     @Override
     public void handle(@Nullable Void nothing) {
@@ -131,7 +131,7 @@ final class ContextMailbox implements Handler<Void> {
                     whole = true;
                     return;
                 }
-                // The loop gets no wake-up while the mailbox has entries: so this continues by itself.
+                // the loop is not woken while the mailbox has entries, so this schedules itself
             } while ((turns < MOST_TURNS && deliveries < MOST_DELIVERIES) || !ran(this));
             whole = true;
         } finally {
@@ -153,7 +153,7 @@ final class ContextMailbox implements Handler<Void> {
         return first;
     }
 
-    /** Delivers all, also if one throws, which the context reports. Returns how many there were. */
+    /** Runs all deliveries, even if one throws, which the context reports. Returns their number. */
     private static int deliverAll(@Nullable Delivery first) {
         int count = 0;
         Throwable failure = null;
@@ -179,8 +179,8 @@ final class ContextMailbox implements Handler<Void> {
     }
 
     /**
-     * Runs something on the context. A context takes no work once its worker pool or its Vert.x is closed: handlers cannot
-     * run there any more, and the caller delivers on its own thread.
+     * Runs a task on the context. A context accepts no work once its worker pool or its Vert.x is closed: handlers
+     * cannot run there any more, and the caller delivers on its own thread.
      */
     private boolean ran(Handler<Void> task) {
         try {

@@ -33,7 +33,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A client in this process, of an engine of its own or a shared one. */
+/** A client in this process, with its own or a shared engine. */
 final class DefaultTransferClient implements TransferClient, ClientContext {
     private static final int UNDEPLOYING_SECONDS = 5;
     private static final int LEAST_REGIONS_TO_LOOK_AT = 64;
@@ -44,17 +44,17 @@ final class DefaultTransferClient implements TransferClient, ClientContext {
     private final @Nullable OpenWork<TransferHandle<?>> transfers;
     private final OpenWork<DemandStream<?>> streams = new OpenWork<>(DemandStream::clientClosed);
 
-    /** The regions of this client, to be closed with it; needed only where the engine may outlive it. */
+    /** The regions to close with this client; needed only if the engine may outlive it. */
     private final Set<MemoryRegion> regions = ConcurrentHashMap.newKeySet();
 
-    // Guarded by the regions.
+    // guarded by the regions
     private int regionsToLookAt = LEAST_REGIONS_TO_LOOK_AT;
 
     private final Set<Connection> connections = ConcurrentHashMap.newKeySet();
-    /** Nothing of this client touches memory any more. */
+    /** Completes when nothing of this client accesses memory any more. */
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
 
-    /** And its deployment is gone. */
+    /** Completes when its deployment is gone as well. */
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
     private volatile @Nullable ContextMailbox latest;
@@ -77,7 +77,7 @@ final class DefaultTransferClient implements TransferClient, ClientContext {
         return client;
     }
 
-    /** One context mostly asks many times in a row. */
+    /** One context often makes many calls in a row. */
     @Override
     public ContextMailbox mailbox() {
         Context context = vertx.getOrCreateContext();
@@ -168,14 +168,14 @@ final class DefaultTransferClient implements TransferClient, ClientContext {
         regions.add(region);
         dropClosedRegions();
         if (closing) {
-            // A concurrent close may have run before the region was added.
+            // a concurrent close may have run before the region was added
             region.close();
             throw OpenWork.clientClosed();
         }
         return region;
     }
 
-    /** Regions may be closed without this client. It looks whenever their number has doubled. */
+    /** Regions may be closed without this client: removes those whenever the number has doubled. */
     private void dropClosedRegions() {
         synchronized (regions) {
             if (regions.size() < regionsToLookAt) {
@@ -186,7 +186,7 @@ final class DefaultTransferClient implements TransferClient, ClientContext {
         }
     }
 
-    /** How many regions it would close. */
+    /** The number of regions that it would close. */
     int regionsKept() {
         return regions.size();
     }
@@ -240,7 +240,9 @@ final class DefaultTransferClient implements TransferClient, ClientContext {
         return spanning(elements, VectoredStream.Submission::read, options);
     }
 
-    /** Enough to fill the windows of all connections; if all elements take one of them, it must hold them all. */
+    /**
+     * Enough to fill the windows of all connections; if one connection gets all elements, its window must hold them.
+     */
     private TransferResultStream spanning(
             List<TransferElement> elements, VectoredStream.Submission submission, TransferOptions options) {
         Objects.requireNonNull(options, "options");
@@ -263,7 +265,7 @@ final class DefaultTransferClient implements TransferClient, ClientContext {
     public Future<Long> awaitAtLeast(Signal signal, long value, Duration atMost) {
         Objects.requireNonNull(signal, "signal");
         if (atMost.isNegative() || atMost.isZero()) {
-            throw new IllegalArgumentException("atMost is more than zero, not " + atMost);
+            throw new IllegalArgumentException("atMost must be positive, not " + atMost);
         }
         return answer(() -> {
             CompletableFuture<Long> seen = signal.awaitAtLeast(value);
@@ -293,7 +295,7 @@ final class DefaultTransferClient implements TransferClient, ClientContext {
         return mailbox().whenEnded(closed);
     }
 
-    /** As {@link #close()}, while its deployment ends. */
+    /** As {@link #close()}, during the undeployment. */
     Future<Void> closeUndeployed() {
         if (begin()) {
             end().whenComplete((nothing, error) -> closed(error));
@@ -301,7 +303,9 @@ final class DefaultTransferClient implements TransferClient, ClientContext {
         return mailbox().whenEnded(ended);
     }
 
-    /** Takes the deployment away before the close is over: closing Vert.x next must not find it half undeployed. */
+    /**
+     * Undeploys before the close completes: a following close of Vert.x must not find the deployment half undeployed.
+     */
     private void undeploy(@Nullable Throwable error) {
         complete(ended, error);
         ClientDeployment watch = deployment;
@@ -314,7 +318,7 @@ final class DefaultTransferClient implements TransferClient, ClientContext {
                     .toCompletionStage()
                     .toCompletableFuture()
                     .copy()
-                    // a Vert.x that is being closed may forget what it was asked
+                    // a closing Vert.x may drop the request
                     .completeOnTimeout(null, UNDEPLOYING_SECONDS, TimeUnit.SECONDS)
                     .whenComplete((nothing, refused) -> closed(error));
         } catch (RejectedExecutionException vertxClosed) {
@@ -365,7 +369,7 @@ final class DefaultTransferClient implements TransferClient, ClientContext {
         return CompletableFuture.allOf(ending.toArray(CompletableFuture[]::new));
     }
 
-    /** A step that throws fails, and does not keep the others from closing. */
+    /** A step that throws counts as failed and does not keep the others from closing. */
     private static CompletableFuture<Void> begun(Supplier<CompletableFuture<Void>> step) {
         try {
             return step.get();
@@ -374,7 +378,7 @@ final class DefaultTransferClient implements TransferClient, ClientContext {
         }
     }
 
-    /** Names the engine. */
+    /** Returns the engine's id, for logs. */
     @Override
     public String toString() {
         return "TransferClient[" + engine().id() + (sharedName == null ? "" : ", shared as " + sharedName) + "]";

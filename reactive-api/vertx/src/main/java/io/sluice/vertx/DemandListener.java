@@ -2,7 +2,7 @@ package io.sluice.vertx;
 
 import org.jspecify.annotations.Nullable;
 
-/** A stream of what the engine reports to a listener from the stream's begin to its end. */
+/** A stream of the engine's calls to a listener. */
 abstract class DemandListener<T> extends DemandStream<T> {
     private final OpenWork<DemandStream<?>> streams;
     private volatile @Nullable Runnable listening;
@@ -13,10 +13,10 @@ abstract class DemandListener<T> extends DemandStream<T> {
         this.streams = client.streams();
     }
 
-    /** Registers the listener; what it returns takes it away. On the context. */
+    /** Registers the listener; the result unregisters it. On the context. */
     abstract Runnable listen();
 
-    /** The engine reports no more. Any thread. */
+    /** The engine makes no more calls. Any thread. */
     final void listenerEnded(@Nullable Throwable error) {
         streams.remove(this);
         finish(error);
@@ -34,7 +34,7 @@ abstract class DemandListener<T> extends DemandStream<T> {
             listenerEnded(refused);
         }
         if (unwanted) {
-            // A concurrent stop may have run before the listener was set.
+            // a concurrent stop may have run before the listener was set
             stop();
         }
     }

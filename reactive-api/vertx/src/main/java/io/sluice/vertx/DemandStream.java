@@ -11,10 +11,10 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes items from a source that several threads may serve and hands them to one handler on one context, one at a time.
+ * Takes items from a source with any number of threads and passes them to one handler on one context, one at a time.
  *
- * <p>It asks the source for no more than was fetched, and for no more than a limit ahead of what it has handed over: so what
- * waits here is bounded by the limit. It begins when it is given a handler, and stops its source when that is taken away.
+ * <p>Requests no more from the source than was fetched, and no more than a limit ahead of the handler, which bounds the
+ * queue here. Starts when a handler is set, and stops its source when the handler is removed.
  */
 abstract class DemandStream<T> implements ReadStream<T> {
     private final Context context;
@@ -23,7 +23,7 @@ abstract class DemandStream<T> implements ReadStream<T> {
     private final Handler<Void> task = nothing -> run();
     private final Runnable wake = this::wake;
 
-    // All that follows is guarded by this object; handlers and the source are called without it.
+    // everything below is guarded by this object; handlers and the source are called without the lock
     private long demand = Long.MAX_VALUE;
     private long outstanding;
     private boolean begun;
@@ -38,35 +38,37 @@ abstract class DemandStream<T> implements ReadStream<T> {
     private @Nullable Handler<Throwable> exceptionHandler;
 
     /**
-     * Makes one that has not begun.
+     * Creates a stream that has not started.
      *
-     * @param context where the handlers are called
-     * @param limit the most items that the source is asked for ahead of what was handed over
+     * @param context the context of the handlers
+     * @param limit the most items requested from the source ahead of the handler
      */
     DemandStream(Context context, int limit) {
         this.context = context;
         this.limit = limit;
     }
 
-    /** Begins to listen to the source, which gives nothing before it is asked. On the context. */
+    /** Subscribes to the source, which emits nothing before it is requested. On the context. */
     abstract void begin();
 
-    /** Asks the source for more. On the context; items may come inside the call. */
+    /** Requests more items from the source. On the context; items may arrive inside the call. */
     abstract void request(long count);
 
-    /** The items are not wanted any more. Called at most once, and not after the source has ended. */
+    /** Cancels the source. Called at most once, and not after the source has ended. */
     abstract void stop();
 
-    /** The error to end with when the source has ended and all items were handed over; {@code null} for a success. */
+    /**
+     * Returns the error to end with after the source has ended and all items were handled; {@code null} for success.
+     */
     @Nullable
     Throwable verdict() {
         return null;
     }
 
-    /** An item is about to be handed over. On the context. */
+    /** An item is about to be handled. On the context. */
     void handing(T item) {}
 
-    /** An item arrived after the stream had ended. */
+    /** An item arrived after the end of the stream. */
     void unwanted(T item) {}
 
     @Override
@@ -100,7 +102,7 @@ abstract class DemandStream<T> implements ReadStream<T> {
     @Override
     public final DemandStream<T> fetch(long amount) {
         if (amount < 0) {
-            throw new IllegalArgumentException("amount is 0 or more, not " + amount);
+            throw new IllegalArgumentException("amount must be at least 0, not " + amount);
         }
         synchronized (this) {
             demand = demand + amount < 0 ? Long.MAX_VALUE : demand + amount;
@@ -121,7 +123,7 @@ abstract class DemandStream<T> implements ReadStream<T> {
         return this;
     }
 
-    /** An item came that was asked for. Any thread. */
+    /** A requested item arrived. Any thread. */
     final void arrived(T item) {
         boolean wanted;
         synchronized (this) {
@@ -137,7 +139,7 @@ abstract class DemandStream<T> implements ReadStream<T> {
         }
     }
 
-    /** The source has nothing more to give. Any thread; a second call does nothing. */
+    /** The source has ended. Any thread; a second call has no effect. */
     final void finish(@Nullable Throwable error) {
         synchronized (this) {
             if (sourceEnded) {
@@ -149,7 +151,7 @@ abstract class DemandStream<T> implements ReadStream<T> {
         schedule();
     }
 
-    /** Ends it from this side, as with an error of the source after the items that have come. Any thread. */
+    /** Ends the stream from this side, as an error of the source after the items so far. Any thread. */
     final void endNow(@Nullable Throwable error) {
         boolean stopping;
         synchronized (this) {
@@ -166,17 +168,17 @@ abstract class DemandStream<T> implements ReadStream<T> {
         schedule();
     }
 
-    /** Its client was closed. */
+    /** The client was closed. */
     void clientClosed() {
         endNow(null);
     }
 
-    /** How many items have come and were not handed over. */
+    /** The number of items that have arrived but were not handled. */
     final synchronized int waiting() {
         return arrived.size();
     }
 
-    /** Drops waiting items that are of no use any more. */
+    /** Drops queued items that are not needed any more. */
     final synchronized void dropIf(Predicate<? super T> useless) {
         arrived.removeIf(useless);
     }
@@ -199,7 +201,7 @@ abstract class DemandStream<T> implements ReadStream<T> {
         }
     }
 
-    /** The context takes no work any more, so no handler can be called. */
+    /** The context accepts no more work, so no handler can be called. */
     private void gone() {
         boolean stopping;
         synchronized (this) {
@@ -225,7 +227,7 @@ abstract class DemandStream<T> implements ReadStream<T> {
         }
     }
 
-    /** Hands over what there is and asks for more, until nothing is left to do. */
+    /** Handles items and requests more, until nothing is left to do. */
     private void run() {
         synchronized (this) {
             scheduled = false;
@@ -237,12 +239,12 @@ abstract class DemandStream<T> implements ReadStream<T> {
         boolean whole = false;
         try {
             while (step()) {
-                // step by step, as a handler may change everything
+                // step by step, because a handler may change everything
             }
             whole = true;
         } finally {
             if (!whole) {
-                // A handler threw, which the context reports. The rest goes on without it.
+                // a handler threw, which the context reports; the rest continues
                 synchronized (this) {
                     handing = false;
                 }
@@ -251,7 +253,7 @@ abstract class DemandStream<T> implements ReadStream<T> {
         }
     }
 
-    /** Does one thing; without something to do it leaves. */
+    /** Executes one step, or leaves the loop if there is none. */
     private boolean step() {
         boolean beginning = false;
         long more = 0;
@@ -311,7 +313,7 @@ abstract class DemandStream<T> implements ReadStream<T> {
         } else if (toFailure != null) {
             toFailure.handle(error);
         } else if (error instanceof RuntimeException unheard) {
-            // There is no handler, so the context gets the error.
+            // without a handler, the context gets the error
             throw unheard;
         }
     }

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** One client's view of a connection. */
+/** A client's view of a connection. */
 final class EngineConnection implements TransferConnection {
     private final ClientContext client;
     private final Connection connection;
@@ -148,7 +148,7 @@ final class EngineConnection implements TransferConnection {
         return client.answer(connection::close);
     }
 
-    /** Names the peer and the connection. */
+    /** Returns peer and connection, for logs. */
     @Override
     public String toString() {
         return "TransferConnection[" + connection.id() + " to " + connection.peer() + "]";

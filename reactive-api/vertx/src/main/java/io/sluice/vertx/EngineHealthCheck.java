@@ -9,14 +9,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** Asks every poller of an engine for a sign of life. */
+/** Checks that every poller of an engine makes progress. */
 final class EngineHealthCheck {
     private static final int THRESHOLDS = 10;
     private static final Duration LEAST_PATIENCE = Duration.ofSeconds(1);
 
     private EngineHealthCheck() {}
 
-    /** Completes with the result, healthy or not. */
+    /** Completes with the result, whether healthy or not. */
     static CompletableFuture<JsonObject> of(TransferEngine engine) {
         Duration stalled = engine.options().stallThreshold().multipliedBy(THRESHOLDS);
         long patience = Math.max(LEAST_PATIENCE.toMillis(), stalled.toMillis());

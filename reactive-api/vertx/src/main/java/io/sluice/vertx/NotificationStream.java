@@ -7,9 +7,9 @@ import io.sluice.engine.SluiceException;
 import io.vertx.core.buffer.Buffer;
 import org.jspecify.annotations.Nullable;
 
-/** A connection's notifications. Those that are not fetched stay with the connection, and hold the sender's credits. */
+/** A connection's notifications. Unfetched ones stay with the connection and hold the sender's credits. */
 final class NotificationStream extends DemandListener<Buffer> implements NotificationListener {
-    /** Enough to keep a context busy; more would let a sender continue without a listener. */
+    /** Enough to keep a context busy; a larger number would let a sender continue without a consumer. */
     private static final int ASKED_AHEAD = 8;
 
     private final Connection connection;

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** An engine with its staging memory and meters, of one client or shared by several. */
+/** An engine with its staging memory and meters, owned by one client or shared. */
 final class OpenEngine {
     private static final Logger LOG = LoggerFactory.getLogger(OpenEngine.class);
 
@@ -45,7 +45,7 @@ final class OpenEngine {
         return staging;
     }
 
-    /** Opens the engine that clients of one Vert.x share by a name, or holds the one that is open. */
+    /** Opens the shared engine of a Vert.x and name, or retains the open one. */
     static OpenEngine hold(Vertx vertx, String name, TransferClientOptions options) {
         Shared shared = Shared.of(vertx);
         synchronized (shared) {
@@ -59,7 +59,7 @@ final class OpenEngine {
         }
     }
 
-    /** Lets go of a shared one. Whether that was the last hold, so that it is to be closed. */
+    /** Releases a shared engine. Returns whether that was the last holder, so that it must be closed. */
     boolean release(Vertx vertx, String name) {
         Shared shared = Shared.of(vertx);
         synchronized (shared) {
@@ -71,7 +71,7 @@ final class OpenEngine {
         }
     }
 
-    /** The shared engines of one Vert.x, by name; gone with it. Guards its map and the engines' holders. */
+    /** The shared engines of one Vert.x by name. Guards its map and the number of holders. */
     private static final class Shared implements Shareable {
         private static final String PLACE = "io.sluice.vertx.engines";
 
@@ -83,7 +83,7 @@ final class OpenEngine {
         }
     }
 
-    /** Closes what belongs to the engine, and the engine. */
+    /** Closes everything that belongs to the engine, then the engine. */
     CompletableFuture<Void> close() {
         try {
             staging.close();

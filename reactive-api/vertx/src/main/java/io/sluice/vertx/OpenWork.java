@@ -7,7 +7,7 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The streams or transfers that a client has started and that have not ended: they end with the client. */
+/** The running streams or transfers of a client, which end with it. */
 final class OpenWork<T> {
     private static final Logger LOG = LoggerFactory.getLogger(OpenWork.class);
 
@@ -23,7 +23,7 @@ final class OpenWork<T> {
         return new ConnectionClosedException("the client is closed; make another with TransferClient.create");
     }
 
-    /** Adds what starts, unless the client is closed. */
+    /** Adds one that starts, unless the client is closed. */
     boolean add(T work) {
         open.add(work);
         if (closed) {
@@ -41,7 +41,7 @@ final class OpenWork<T> {
         return closed;
     }
 
-    /** Ends all of it. Nothing can be added afterwards. */
+    /** Ends all of them. Nothing can be added afterwards. */
     void close() {
         closed = true;
         open.forEach(work -> {

@@ -14,7 +14,7 @@ import java.util.function.ObjIntConsumer;
 import java.util.function.ObjLongConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** The JSON form of a client's own settings, and of the engine's. */
+/** Converts the client's and the engine's settings from and to JSON. */
 final class OptionsJson {
     private static final String LOOPBACK = "127.0.0.1";
     private static final String TOKEN = "token";
@@ -34,7 +34,7 @@ final class OptionsJson {
                     TransferClientOptions::setMetricsRegistryName),
             count("metricsPeers", TransferClientOptions::getMetricsPeers, TransferClientOptions::setMetricsPeers));
 
-    /** In the order in which they are read: a port comes after its host. */
+    /** In the order of reading: a port follows its host. */
     private static final List<Property<EngineOptions, Builder>> ENGINE = List.of(
             text("engineName", EngineOptions::name, Builder::name),
             text(
@@ -82,7 +82,7 @@ final class OptionsJson {
         return json;
     }
 
-    /** Sets what the JSON names, and leaves the rest. */
+    /** Sets the keys in the JSON, and keeps the other settings. */
     static void read(JsonObject json, TransferClientOptions options) {
         OWN.forEach(property -> property.read(json, options));
         options.configureEngine(builder -> {
@@ -91,20 +91,20 @@ final class OptionsJson {
             if (token instanceof String secret) {
                 builder.token(secret.getBytes(StandardCharsets.UTF_8));
             } else if (token != null) {
-                // the message leaves out the value, which is a secret
+                // the message omits the value, which is a secret
                 throw new IllegalArgumentException(TOKEN + " must be a string");
             }
         });
     }
 
     /**
-     * One setting.
+     * A setting.
      *
-     * @param <S> has the setting
-     * @param <T> takes the setting: {@code S} or its builder
-     * @param key in the JSON object
-     * @param getter gives the JSON value, or {@code null} for none
-     * @param setter throws {@link ClassCastException} or {@link ArithmeticException} for a value of another type
+     * @param <S> the options with the setting
+     * @param <T> the type of the setter's target: {@code S} or its builder
+     * @param key the JSON key
+     * @param getter returns the JSON value, or {@code null} for none
+     * @param setter throws {@link ClassCastException} or {@link ArithmeticException} for a value of the wrong type
      */
     private record Property<S, T>(String key, Function<S, @Nullable Object> getter, BiConsumer<T, Object> setter) {
         void write(S from, JsonObject json) {
@@ -157,7 +157,7 @@ final class OptionsJson {
         builder.listen(Objects.requireNonNullElse(builder.build().listenHost(), LOOPBACK), port);
     }
 
-    /** {@code true} changes nothing: host and port say where it listens. */
+    /** {@code true} has no effect: host and port determine where it listens. */
     private static void listening(Builder builder, boolean value) {
         if (!value) {
             builder.noListener();

@@ -23,7 +23,7 @@ abstract class PendingOperation<T> extends StageDelivery<T> implements TransferH
         this.result = mailbox.future(end());
     }
 
-    /** One that moves bytes, or signals or notifies the peer. */
+    /** A transfer of bytes, a signal or a notification. */
     static final class OfBytes extends PendingOperation<TransferResult> implements TransferCallback {
         private final long bytes;
 
@@ -38,7 +38,7 @@ abstract class PendingOperation<T> extends StageDelivery<T> implements TransferH
         }
     }
 
-    /** An atomic operation, which fetches what a word of the peer held. */
+    /** An atomic operation, which fetches a word of the peer. */
     static final class OfWord extends PendingOperation<Long> implements FetchCallback {
         OfWord(ClientContext client) {
             super(client);
@@ -51,9 +51,10 @@ abstract class PendingOperation<T> extends StageDelivery<T> implements TransferH
     }
 
     /**
-     * Submits it; what the engine refuses is the result, too.
+     * Submits it; a refusal by the engine fails the future.
      *
-     * @param submission submits the transfer with this as its callback; not kept, so that it need not be an object
+     * @param submission submits the transfer with this object as its callback; not retained, so that it need not
+     *     allocate
      */
     final PendingOperation<T> start(Supplier<? extends Transfer> submission) {
         if (!client.begin(this)) {
@@ -75,7 +76,7 @@ abstract class PendingOperation<T> extends StageDelivery<T> implements TransferH
         return this;
     }
 
-    /** Takes the end to the context. Called once, by any thread. */
+    /** Delivers the end to the context. Called once, by any thread. */
     final void finish(@Nullable T value, @Nullable Throwable error) {
         client.end(this);
         ended(value, error);

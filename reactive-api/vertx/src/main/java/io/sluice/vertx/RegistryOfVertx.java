@@ -6,10 +6,11 @@ import io.sluice.metrics.EngineMeters;
 import io.vertx.core.Vertx;
 import org.jspecify.annotations.Nullable;
 
-/** The meter registry that Vert.x' own metrics go to, if there are any and the classes for it are there. */
+/** The meter registry of Vert.x metrics, if those are enabled and their classes are present. */
 final class RegistryOfVertx {
     /**
-     * By reflection: the module of Vert.x' metrics needs that of its web server, and users of this one should compile without it.
+     * By reflection: the Vert.x metrics module requires the web server module, and applications should compile without
+     * it.
      */
     private static final String REGISTRIES = "io.vertx.micrometer.backends.BackendRegistries";
 
@@ -18,7 +19,7 @@ final class RegistryOfVertx {
     /**
      * Registers an engine's meters.
      *
-     * @return what unregisters them, or {@code null} if there is nowhere to register them
+     * @return an action that unregisters them, or {@code null} if there is no registry
      */
     static @Nullable AutoCloseable bind(Vertx vertx, TransferEngine engine, TransferClientOptions options) {
         if (!options.isMetricsEnabled() || !vertx.isMetricsEnabled()) {
@@ -36,7 +37,7 @@ final class RegistryOfVertx {
         return registry == null ? null : BoundMeters.bind(registry, engine, options.getMetricsPeers());
     }
 
-    /** The only class that needs Micrometer and {@code sluice-metrics}; loaded only if both are there. */
+    /** The only class that needs Micrometer and {@code sluice-metrics}; loaded only if both are present. */
     private static final class BoundMeters {
         static AutoCloseable bind(Object registry, TransferEngine engine, int peers) {
             EngineMeters meters = EngineMeters.builder(engine).peers(peers).build();

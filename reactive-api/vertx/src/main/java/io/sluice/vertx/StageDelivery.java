@@ -6,18 +6,18 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** An end on its way to a future. */
+/** The delivery of an outcome to a future. */
 class StageDelivery<T> extends ContextMailbox.Delivery {
     private final Stage<T> end = new Stage<>();
     private @Nullable T value;
     private @Nullable Throwable error;
 
-    /** Ends on delivery. */
+    /** Completes on delivery. */
     final CompletionStage<T> end() {
         return end;
     }
 
-    /** Says how it has ended; before it is delivered. */
+    /** Sets the outcome, before the delivery. */
     final void ended(@Nullable T result, @Nullable Throwable failure) {
         value = result;
         error = failure instanceof CompletionException wrapped && wrapped.getCause() != null
@@ -31,13 +31,14 @@ class StageDelivery<T> extends ContextMailbox.Delivery {
     }
 
     /**
-     * A stage for one listener: the future of a context that is made from it. It keeps the listener itself, as the object that
-     * {@link CompletableFuture} makes for each would be half of what a transfer allocates here. Further listeners are served, too.
+     * A stage for one listener: the context's future that is made from it. It holds the listener itself, because the
+     * object that {@link CompletableFuture} allocates for each would be half of a transfer's allocation here. Further
+     * listeners work as well.
      */
     private static final class Stage<T> extends CompletableFuture<T> {
         private @Nullable BiConsumer<? super T, ? super Throwable> first;
 
-        /** For the first listener it returns itself: no caller here uses the stage that follows the listener. */
+        /** Returns itself for the first listener: no caller here uses the stage that follows. */
         @Override
         public CompletableFuture<T> whenComplete(BiConsumer<? super T, ? super Throwable> action) {
             if (first != null || isDone()) {
@@ -47,7 +48,7 @@ class StageDelivery<T> extends ContextMailbox.Delivery {
             return this;
         }
 
-        /** Ends, and calls the first listener. Called once; listeners came before, or on the same thread. */
+        /** Completes, and calls the first listener. Called once; listeners were added before, or on the same thread. */
         @SuppressWarnings("NullAway") // a stage without a value, such as CompletableFuture<Void>, ends with null
         void end(@Nullable T value, @Nullable Throwable error) {
             if (error == null) {

@@ -14,16 +14,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Registered memory through which the bytes of buffers go: one region of a fixed size, in slots. It is allocated when it is first
- * needed. Transfers that find no free slot wait in line; a slot comes back only when nothing can touch it any more.
+ * Registered memory for the bytes of buffers: one region of a fixed size, divided into slots. Allocated on first use.
+ * Transfers that find no free slot wait in line; a slot is freed only when nothing can access it any more.
  */
 final class StagingPool {
     /**
-     * A part of the staging region that one chunk has for itself.
+     * A slot of the staging region, used by one chunk.
      *
      * @param region the staging region
-     * @param offset where the slot begins, in bytes
-     * @param bytes how long it is
+     * @param offset the start of the slot in bytes
+     * @param bytes its length
      */
     record Slot(MemoryRegion region, long offset, int bytes) {
         MemorySegment segment() {
@@ -31,7 +31,7 @@ final class StagingPool {
         }
     }
 
-    /** Waits for a slot. Called once for each wait, by any thread, and must not block. */
+    /** Waits for a slot. Called once for each wait, by any thread; must not block. */
     interface Taker {
         void granted(Slot slot);
 
@@ -42,7 +42,7 @@ final class StagingPool {
     private final int slots;
     private final int slotBytes;
 
-    // All guarded by this object.
+    // all guarded by this object
     private final Deque<Slot> free = new ArrayDeque<>();
     private final Deque<Taker> waiting = new ArrayDeque<>();
     private @Nullable MemoryRegion region;
@@ -55,7 +55,7 @@ final class StagingPool {
         this.slots = Math.toIntExact(Math.max(1, bytes / slotBytes));
     }
 
-    /** How many slots are free; 0 before the region is there. */
+    /** The number of free slots; 0 before the region is allocated. */
     synchronized int free() {
         return free.size();
     }
@@ -63,7 +63,7 @@ final class StagingPool {
     /**
      * Takes a slot, or a place in the queue.
      *
-     * @return {@code null} if the taker will be called
+     * @return {@code null} if the taker will be called later
      * @throws TooManyPendingException if too many wait
      * @throws ConnectionClosedException if the engine is closed
      */
@@ -91,12 +91,12 @@ final class StagingPool {
         return null;
     }
 
-    /** Gives up a place in the queue. */
+    /** Leaves the queue. */
     synchronized boolean forget(Taker taker) {
         return waiting.remove(taker);
     }
 
-    /** Gives a slot back that nothing touches any more. */
+    /** Frees a slot that nothing accesses any more. */
     void release(Slot slot) {
         Taker next;
         synchronized (this) {
@@ -109,7 +109,7 @@ final class StagingPool {
         next.granted(slot);
     }
 
-    /** Refuses all waiters. The engine frees the region. */
+    /** Fails all waiters. The engine frees the region. */
     void close() {
         synchronized (this) {
             closed = true;
@@ -118,8 +118,8 @@ final class StagingPool {
     }
 
     /**
-     * It may take a while, as the memory is locked for some transports. The pool is for many contexts, each of which may end
-     * meanwhile, and what its workers have not begun with it; so a thread of its own does it.
+     * Allocates the region. That may take a while, because some transports lock the memory. It runs on its own thread:
+     * the pool serves many contexts, each of which may end meanwhile with the queued work of its workers.
      */
     private void allocate() {
         try {

@@ -6,32 +6,32 @@ import java.util.Objects;
 import java.util.function.Consumer;
 
 /**
- * The settings of a {@link TransferClient}: its own, and the {@link EngineOptions} of its engine. The engine's start with the
- * {@code SLUICE_*} variables of the process over the engine's defaults; {@link #setEngineOptions}, {@link #configureEngine} and JSON
- * override them. Times in JSON are in milliseconds, sizes in bytes.
+ * The settings of a {@link TransferClient} and the {@link EngineOptions} of its engine. The engine's settings are its
+ * defaults, overridden by the process's {@code SLUICE_*} variables; {@link #setEngineOptions}, {@link #configureEngine}
+ * and JSON override those. Times in JSON are in milliseconds, sizes in bytes.
  *
  * <p>Not thread-safe.
  */
 public class TransferClientOptions {
-    /** Clients share no engine. */
+    /** Default: clients do not share an engine. */
     public static final boolean DEFAULT_SHARED = false;
 
-    /** The name under which clients share an engine. */
+    /** Default name of the shared engine. */
     public static final String DEFAULT_NAME = "sluice";
 
-    /** Staging memory for buffers: 4 MiB. */
+    /** Default size of the staging memory: 4 MiB. */
     public static final long DEFAULT_STAGING_BYTES = 4L << 20;
 
-    /** The longest chunk of a buffer: 64 KiB. */
+    /** Default size of a staging slot: 64 KiB. */
     public static final int DEFAULT_STAGING_SLOT_BYTES = 64 << 10;
 
-    /** The engine's meters go where those of Vert.x go. */
+    /** Default: the engine's meters are registered with those of Vert.x. */
     public static final boolean DEFAULT_METRICS_ENABLED = true;
 
-    /** The name of the registry that Vert.x' metrics use if they are given no other. */
+    /** Default name of the registry, the same as that of Vert.x metrics. */
     public static final String DEFAULT_METRICS_REGISTRY_NAME = "default";
 
-    /** No peers are told apart in metrics. */
+    /** Default: no meters for individual peers. */
     public static final int DEFAULT_METRICS_PEERS = 0;
 
     private static final int MOST_PEERS = 10_000;
@@ -49,18 +49,18 @@ public class TransferClientOptions {
     private int metricsPeers = DEFAULT_METRICS_PEERS;
 
     /**
-     * The defaults, overridden by the environment.
+     * Creates the defaults, overridden by the environment.
      *
-     * @throws IllegalArgumentException if a {@code SLUICE_*} variable cannot be read; the message names it
+     * @throws IllegalArgumentException if a {@code SLUICE_*} variable is invalid; the message names it
      */
     public TransferClientOptions() {
         engine = EngineOptions.fromEnvironment();
     }
 
     /**
-     * A copy.
+     * Creates a copy.
      *
-     * @param other copied, the token included
+     * @param other the options to copy, including the token
      */
     public TransferClientOptions(TransferClientOptions other) {
         engine = other.engine;
@@ -74,11 +74,12 @@ public class TransferClientOptions {
     }
 
     /**
-     * The defaults, overridden by the environment, overridden by JSON. Keys are those that {@link #toJson()} writes, and {@code token}:
-     * the shared secret, at least 16 bytes of UTF-8. Unknown keys are ignored. Beyond loopback an engine listens with a token only.
+     * Creates the defaults, overridden by the environment and then by JSON. Keys are those of {@link #toJson()} and
+     * {@code token}: the shared secret, at least 16 bytes of UTF-8. Unknown keys are ignored. To listen beyond
+     * loopback, an engine needs a token.
      *
      * @param json the settings that differ from the defaults
-     * @throws IllegalArgumentException if a value is of the wrong type or out of range; the message names the key
+     * @throws IllegalArgumentException if a value has the wrong type or is out of range; the message names the key
      */
     public TransferClientOptions(JsonObject json) {
         this();
@@ -86,12 +87,13 @@ public class TransferClientOptions {
     }
 
     /**
-     * The client's settings, and those of the engine that have a key: {@code engineName}, {@code listenHost}, {@code listenPort},
-     * {@code listening} (false if it does not listen), {@code advertisedHost}, {@code advertisedPort}, {@code transports},
-     * {@code pollers}, {@code windowOperations}, {@code windowBytes}, {@code engineWindowOperations}, {@code engineWindowBytes},
-     * {@code maxPending}, {@code maxConnections}, {@code lanes}, {@code notificationCredits}, {@code maxNotificationBytes},
-     * {@code maxAttachedRegions}, {@code livenessTimeout}, {@code connectTimeout} and {@code allowUnauthenticatedPeers}. They mean what
-     * the methods of {@link EngineOptions.Builder} with these names say. The token is a secret and left out.
+     * Returns the client's settings, and the engine's settings that have a key: {@code engineName}, {@code listenHost},
+     * {@code listenPort}, {@code listening} (false if it does not listen), {@code advertisedHost}, {@code
+     * advertisedPort}, {@code transports}, {@code pollers}, {@code windowOperations}, {@code windowBytes}, {@code
+     * engineWindowOperations}, {@code engineWindowBytes}, {@code maxPending}, {@code maxConnections}, {@code lanes},
+     * {@code notificationCredits}, {@code maxNotificationBytes}, {@code maxAttachedRegions}, {@code livenessTimeout},
+     * {@code connectTimeout} and {@code allowUnauthenticatedPeers}. The methods of {@link EngineOptions.Builder} with
+     * these names document them. The token is secret and left out.
      *
      * @return JSON for {@link #TransferClientOptions(JsonObject)}
      */
@@ -107,7 +109,7 @@ public class TransferClientOptions {
     /**
      * Replaces all of the engine's settings.
      *
-     * @param options the new ones
+     * @param options the new settings
      * @return this
      */
     public TransferClientOptions setEngineOptions(EngineOptions options) {
@@ -116,9 +118,10 @@ public class TransferClientOptions {
     }
 
     /**
-     * Changes some of the engine's settings, for instance {@code configureEngine(engine -> engine.noListener().pollers(2))}.
+     * Changes some of the engine's settings, for example {@code configureEngine(engine ->
+     * engine.noListener().pollers(2))}.
      *
-     * @param change gets a builder that holds the current settings, and is called once, before this returns
+     * @param change called once, before this returns, with a builder of the current settings
      * @return this
      * @throws IllegalArgumentException if a setting is out of range
      */
@@ -133,7 +136,8 @@ public class TransferClientOptions {
     }
 
     /**
-     * Shares an engine with the other clients of this Vert.x and this {@linkplain #setName name}. The first one's options count.
+     * Shares an engine with the other clients of this Vert.x and {@linkplain #setName name}. The options of the first
+     * client apply.
      *
      * @param share whether to share
      * @return this
@@ -151,7 +155,7 @@ public class TransferClientOptions {
     /**
      * Names the shared engine.
      *
-     * @param sharedName any
+     * @param sharedName any text
      * @return this
      */
     public TransferClientOptions setName(String sharedName) {
@@ -165,8 +169,8 @@ public class TransferClientOptions {
     }
 
     /**
-     * Sets how much registered memory the engine keeps for transfers of buffers. The first of them allocates it; it bounds what they
-     * have in flight: while it is all in use, they wait. It holds at least one slot.
+     * Sets how much registered memory the engine has for transfers of buffers. The first of them allocates it. It
+     * limits their bytes in flight: while all of it is in use, they wait. It holds at least one slot.
      *
      * @param bytes 1 to 64 GiB
      * @return this
@@ -182,7 +186,7 @@ public class TransferClientOptions {
     }
 
     /**
-     * Sets the length of a slot of staging memory. Each chunk of a buffer takes a whole one.
+     * Sets the size of a slot of staging memory. Each chunk of a buffer takes a whole slot.
      *
      * @param bytes 1 KiB to 64 MiB
      * @return this
@@ -198,10 +202,10 @@ public class TransferClientOptions {
     }
 
     /**
-     * Brings the engine's meters to the registry that Vert.x' own metrics use, where those are on and {@code sluice-metrics} is on the
-     * class path. To bind the same engine by hand as well is harmless.
+     * Registers the engine's meters with the registry of Vert.x metrics, if those are enabled and {@code
+     * sluice-metrics} is on the class path. Also binding the engine explicitly is harmless.
      *
-     * @param enabled whether to
+     * @param enabled whether to register them
      * @return this
      */
     public TransferClientOptions setMetricsEnabled(boolean enabled) {
@@ -217,7 +221,7 @@ public class TransferClientOptions {
     /**
      * Names the registry for the engine's meters.
      *
-     * @param registryName as {@code MicrometerMetricsOptions.setRegistryName} has it
+     * @param registryName the name, as for {@code MicrometerMetricsOptions.setRegistryName}
      * @return this
      */
     public TransferClientOptions setMetricsRegistryName(String registryName) {
@@ -231,9 +235,9 @@ public class TransferClientOptions {
     }
 
     /**
-     * Exports meters for peers, too. Peers beyond the limit share one set.
+     * Exports meters for each peer. Peers above the limit share one set.
      *
-     * @param most peers with meters of their own, 0 to 10,000
+     * @param most how many peers have their own meters, 0 to 10,000
      * @return this
      */
     public TransferClientOptions setMetricsPeers(int most) {
@@ -241,7 +245,7 @@ public class TransferClientOptions {
         return this;
     }
 
-    /** Leaves the token out. */
+    /** Omits the token. */
     @Override
     public String toString() {
         return "TransferClientOptions" + toJson().encode();

@@ -17,46 +17,48 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * A reliable path to one peer engine; both sides may read, write and notify.
+ * A reliable connection to one peer engine; both sides may read, write and notify.
  *
- * <p><strong>Contexts.</strong> All methods may be called from any thread. A future completes, and a stream calls its handlers, on
- * the context that called the method that gave it: an event loop, a worker or a virtual thread. A caller without a context is given
- * one, as Vert.x does. No future is complete when it is returned, and each is completed, exactly once.
+ * <p><strong>Contexts.</strong> All methods may be called from any thread. Futures complete, and streams call their
+ * handlers, on the context of the call that returned them: an event loop, a worker or a virtual thread. A caller
+ * without a context is given one, as Vert.x does. No future is complete when it is returned, and each completes exactly
+ * once.
  *
- * <p><strong>Submission.</strong> A transfer is submitted by the call. What the engine refuses, such as a range outside its region or
- * {@link io.sluice.engine.TooManyPendingException}, fails the future.
+ * <p><strong>Submission.</strong> The call submits the transfer. A refusal by the engine, such as of a range outside
+ * its region or by {@link io.sluice.engine.TooManyPendingException}, fails the future.
  *
- * <p><strong>Cancel.</strong> {@link #cancellable()} has the same transfers with a handle that can cancel them. A future alone cannot:
- * {@link Future#timeout} gives up waiting, and leaves the transfer and its memory as they are; a deadline of {@link TransferOptions}
- * ends the transfer. After a cancel, time-out or error its posted chunks may still touch local memory: see {@link #quiesced()}.
+ * <p><strong>Cancel.</strong> {@link #cancellable()} has the same transfers with a handle for cancellation. {@link
+ * Future#timeout} only stops waiting and leaves the transfer running; a deadline of {@link TransferOptions} ends the
+ * transfer. After a cancel, time-out or error its posted chunks may still access local memory: see {@link #quiesced()}.
  */
 public interface TransferConnection {
-    /** {@return the engine's own connection; its callbacks come on pollers, not on contexts} */
+    /** {@return the engine's connection; its callbacks run on pollers, not on contexts} */
     Connection connection();
 
     /**
-     * {@return the paths to the peer's memory, the most preferred first; never changes} {@link RemoteRegion#path()} is the one that
-     * reaches a region.
+     * {@return the paths to the peer's memory, the most preferred first; constant} {@link RemoteRegion#path()} is the
+     * path to a region.
      */
     default List<ConnectionPath> paths() {
         return connection().paths();
     }
 
-    /** {@return the same transfers with handles; they are submitted by the call, too} */
+    /** {@return the same transfers with handles; the call submits them, too} */
     CancellableTransfers cancellable();
 
     /**
-     * Makes one of the {@linkplain #cancellable() transfers} and waits for its end, for instance
-     * {@code connection.await(with -> with.fetchAdd(remote, 0, 1, options))}. For virtual threads: on one of Vert.x the context goes on
-     * with other work meanwhile, as with {@link Future#await()}. Threads without Vert.x may use it, too.
+     * Submits one of the {@linkplain #cancellable() transfers} and blocks until its end, for example {@code
+     * connection.await(with -> with.fetchAdd(remote, 0, 1, options))}. For virtual threads: on one of Vert.x the
+     * context continues with other work, as with {@link Future#await()}. Threads outside Vert.x may use it, too.
      *
-     * <p>A thread that is interrupted while it waits cancels the transfer, and its interrupt status is set. The transfer's memory may be
-     * used again after {@link #quiesced()}.
+     * <p>An interrupt cancels the transfer and sets the thread's interrupt status. The transfer's memory may be reused
+     * after {@link #quiesced()}.
      *
-     * @param <T> what the transfer gives
+     * @param <T> the type of the result
      * @param transfer submits one transfer
      * @return its result; its error is thrown, mostly a {@link io.sluice.engine.SluiceException}
-     * @throws IllegalStateException on an event loop or a worker, as its completions could not come; nothing is transferred
+     * @throws IllegalStateException on an event loop or a worker, where completions could not be delivered; nothing is
+     *     transferred
      * @throws io.sluice.engine.TransferCancelledException if the thread is interrupted
      */
     default <T> T await(Function<CancellableTransfers, TransferHandle<T>> transfer) {
@@ -64,65 +66,64 @@ public interface TransferConnection {
     }
 
     /**
-     * Brings the transport's keys of a peer's region over. After {@link Future#timeout} a region that is attached later stays so
-     * until the connection ends.
+     * Attaches a region of the peer. After {@link Future#timeout}, a region attached later stays attached until the
+     * connection ends.
      *
-     * @param descriptor what the peer gave
-     * @return the region; or {@link io.sluice.engine.StaleDescriptorException},
-     *     {@link io.sluice.engine.InvalidDescriptorException}, {@link io.sluice.engine.MemoryNotAccessibleException} if the
-     *     connection's transport does not reach memory of the region's kind,
-     *     {@link io.sluice.engine.ConnectionLostException}
+     * @param descriptor the peer's descriptor
+     * @return the region; or {@link io.sluice.engine.StaleDescriptorException}, {@link
+     *     io.sluice.engine.InvalidDescriptorException}, {@link io.sluice.engine.MemoryNotAccessibleException} if no
+     *     path of the connection reaches memory of the region's kind, {@link io.sluice.engine.ConnectionLostException}
      */
     Future<RemoteRegion> attach(RegionDescriptor descriptor);
 
     /**
-     * {@return many regions, attached at once, in the same order; if one cannot be attached, its error}
+     * {@return several regions, attached together, in the same order; the error if one cannot be attached}
      *
-     * @param descriptors what the peer gave; copied
+     * @param descriptors the peer's descriptors; copied
      */
     Future<List<RemoteRegion>> attach(List<RegionDescriptor> descriptors);
 
     /**
-     * {@return completes when the peer has dropped a remote region} The target refuses transfers that still use it.
+     * {@return completes when the peer has released a remote region} The target refuses transfers that still use it.
      *
      * @param region attached on this connection
      */
     Future<Void> detach(RemoteRegion region);
 
     /**
-     * {@return the descriptor of a region that the peer has named; or {@link io.sluice.engine.RegionNotFoundException},
+     * {@return the descriptor of a named region of the peer; or {@link io.sluice.engine.RegionNotFoundException},
      * {@link io.sluice.engine.ConnectionLostException}}
      *
-     * @param name as the peer gave it to its region
+     * @param name the region's name at the peer
      */
     Future<RegionDescriptor> lookup(String name);
 
     /**
-     * {@return the result of a write of a whole region or slice into the peer's region}
+     * {@return the result of writing a whole region or slice to the peer's region}
      *
-     * @param source all its bytes are written
+     * @param source the bytes to write
      * @param target attached on this connection
-     * @param targetOffset where in the target to begin, in bytes
+     * @param targetOffset the target offset in bytes
      */
     default Future<TransferResult> write(MemoryRegion source, RemoteRegion target, long targetOffset) {
         return write(source, 0, target, targetOffset, source.length(), TransferOptions.defaults());
     }
 
     /**
-     * Writes into the peer's region.
+     * Writes to the peer's region.
      *
      * @param local the source
-     * @param localOffset where it begins, in bytes
+     * @param localOffset the source offset in bytes
      * @param remote the target, attached on this connection
-     * @param remoteOffset where it begins, in bytes
-     * @param length bytes, 0 or more
-     * @param options deadline and the like
-     * @return the result of a success, which means what {@link Connection#write} says of it. Errors:
-     *     {@link io.sluice.engine.RemoteAccessException}, {@link io.sluice.engine.TransferTimeoutException},
-     *     {@link io.sluice.engine.RegionClosedException}, {@link io.sluice.engine.OutcomeUnknownException},
-     *     {@link io.sluice.engine.ConnectionLostException}, {@link io.sluice.engine.TooManyPendingException},
-     *     {@link IndexOutOfBoundsException} if a range leaves its region, {@link IllegalArgumentException} if a region belongs
-     *     elsewhere
+     * @param remoteOffset the target offset in bytes
+     * @param length the length in bytes, 0 or more
+     * @param options deadline, priority and events
+     * @return the result of success, as {@link Connection#write} defines it. Errors: {@link
+     *     io.sluice.engine.RemoteAccessException}, {@link io.sluice.engine.TransferTimeoutException}, {@link
+     *     io.sluice.engine.RegionClosedException}, {@link io.sluice.engine.OutcomeUnknownException}, {@link
+     *     io.sluice.engine.ConnectionLostException}, {@link io.sluice.engine.TooManyPendingException}, {@link
+     *     IndexOutOfBoundsException} if a range exceeds its region, {@link IllegalArgumentException} if a region
+     *     belongs to another engine or connection
      */
     default Future<TransferResult> write(
             MemoryRegion local,
@@ -137,11 +138,11 @@ public interface TransferConnection {
     }
 
     /**
-     * {@return the result of a read from the peer's region into a whole region or slice}
+     * {@return the result of reading from the peer's region into a whole region or slice}
      *
-     * @param target all its bytes are overwritten
+     * @param target the memory to overwrite
      * @param source attached on this connection
-     * @param sourceOffset where in the source to begin, in bytes
+     * @param sourceOffset the source offset in bytes
      */
     default Future<TransferResult> read(MemoryRegion target, RemoteRegion source, long sourceOffset) {
         return read(target, 0, source, sourceOffset, target.length(), TransferOptions.defaults());
@@ -151,13 +152,13 @@ public interface TransferConnection {
      * Reads from the peer's region.
      *
      * @param local the target
-     * @param localOffset where it begins, in bytes
+     * @param localOffset the target offset in bytes
      * @param remote the source, attached on this connection
-     * @param remoteOffset where it begins, in bytes
-     * @param length bytes, 0 or more
-     * @param options deadline and the like
-     * @return the result of a success: the bytes are final; errors as for a write, without
-     *     {@link io.sluice.engine.OutcomeUnknownException}
+     * @param remoteOffset the source offset in bytes
+     * @param length the length in bytes, 0 or more
+     * @param options deadline, priority and events
+     * @return the result of success: the bytes are final; errors as for a write, without {@link
+     *     io.sluice.engine.OutcomeUnknownException}
      */
     default Future<TransferResult> read(
             MemoryRegion local,
@@ -172,29 +173,29 @@ public interface TransferConnection {
     }
 
     /**
-     * {@return the result of a {@link #writeBuffer(Buffer, RemoteRegion, long, TransferOptions)} with default options}
+     * {@return the result of {@link #writeBuffer(Buffer, RemoteRegion, long, TransferOptions)} with default options}
      *
-     * @param source all its bytes are written
+     * @param source the bytes to write
      * @param target attached on this connection
-     * @param targetOffset where in the target to begin, in bytes
+     * @param targetOffset the target offset in bytes
      */
     default Future<TransferResult> writeBuffer(Buffer source, RemoteRegion target, long targetOffset) {
         return writeBuffer(source, target, targetOffset, TransferOptions.defaults());
     }
 
     /**
-     * Writes the bytes of a buffer into the peer's region.
+     * Writes the bytes of a buffer to the peer's region.
      *
-     * <p><strong>It copies.</strong> A buffer is not registered memory: its bytes are copied twice into the engine's staging memory
-     * ({@link TransferClientOptions#setStagingBytes}), and go from there in chunks of
-     * {@link TransferClientOptions#setStagingSlotBytes}. Write large data from a region. While all staging memory is in use,
-     * transfers of buffers wait. The buffer must not be changed before the future completes; then it may, also after an error.
+     * <p><strong>This copies.</strong> A buffer is not registered memory: its bytes are copied twice into the engine's
+     * staging memory ({@link TransferClientOptions#setStagingBytes}), and transferred from there in chunks of {@link
+     * TransferClientOptions#setStagingSlotBytes}. Write large data from a region. While all staging memory is in use,
+     * transfers of buffers wait. Do not change the buffer before the future completes, with success or error.
      *
-     * @param source all its bytes are written
+     * @param source the bytes to write
      * @param target attached on this connection
-     * @param targetOffset where in the target to begin, in bytes
-     * @param options a deadline, to the millisecond, for the whole, and a priority; no events
-     * @return the result of a success: all bytes are written; after an error of a write some may be
+     * @param targetOffset the target offset in bytes
+     * @param options a deadline for the whole, to the millisecond, and a priority; no events
+     * @return the result of success: all bytes are written; after an error of a write some may be
      */
     default Future<TransferResult> writeBuffer(
             Buffer source, RemoteRegion target, long targetOffset, TransferOptions options) {
@@ -202,24 +203,24 @@ public interface TransferConnection {
     }
 
     /**
-     * {@return the buffer of a {@link #readBuffer(RemoteRegion, long, int, TransferOptions)} with default options}
+     * {@return the buffer of {@link #readBuffer(RemoteRegion, long, int, TransferOptions)} with default options}
      *
      * @param source attached on this connection
-     * @param sourceOffset where in the source to begin, in bytes
-     * @param length bytes, 0 or more
+     * @param sourceOffset the source offset in bytes
+     * @param length the length in bytes, 0 or more
      */
     default Future<Buffer> readBuffer(RemoteRegion source, long sourceOffset, int length) {
         return readBuffer(source, sourceOffset, length, TransferOptions.defaults());
     }
 
     /**
-     * Reads bytes of the peer's region into a new buffer: in chunks into staging memory, from where the caller's context copies them
-     * once; see {@link #writeBuffer(Buffer, RemoteRegion, long, TransferOptions)}.
+     * Reads bytes of the peer's region into a new buffer: in chunks into staging memory, from which the caller's
+     * context copies them once; see {@link #writeBuffer(Buffer, RemoteRegion, long, TransferOptions)}.
      *
      * @param source attached on this connection
-     * @param sourceOffset where in the source to begin, in bytes
-     * @param length bytes, 0 or more
-     * @param options a deadline, to the millisecond, for the whole, and a priority; no events
+     * @param sourceOffset the source offset in bytes
+     * @param length the length in bytes, 0 or more
+     * @param options a deadline for the whole, to the millisecond, and a priority; no events
      * @return the buffer, of exactly this length; errors as for a read
      */
     default Future<Buffer> readBuffer(RemoteRegion source, long sourceOffset, int length, TransferOptions options) {
@@ -227,19 +228,20 @@ public interface TransferConnection {
     }
 
     /**
-     * Writes many pages of one size as one transfer, by their numbers, as a block table has them: page n of a region begins at
-     * n × pageBytes. It takes one credit for each chunk, and not for each page. The order in which pages are moved is undefined, also
-     * of those with the same target.
+     * Writes many pages of one size as one transfer, by page number as in a block table: page n of a region begins at n
+     * × pageBytes. Takes one credit for each chunk rather than each page. The order of the pages is undefined, also for
+     * pages with the same target.
      *
      * @param local the source
-     * @param localPages numbers of the pages in it, one or more; copied
+     * @param localPages the page numbers in the source, one or more; copied
      * @param remote the target, attached on this connection
-     * @param remotePages numbers of the pages in it, as many; copied. Page i of one list goes to page i of the other
-     * @param pageBytes how long a page is, 1 or more
-     * @param options deadline and the like
-     * @return the result of a success. Errors as for {@link #write(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)};
-     *     once pages are submitted, errors and a cancel are the cause of a {@link io.sluice.engine.PagesFailedException}, which names
-     *     the pages that failed
+     * @param remotePages the page numbers in the target, as many; copied. Page i of one list goes to page i of the
+     *     other
+     * @param pageBytes the page length in bytes, 1 or more
+     * @param options deadline, priority and events
+     * @return the result of success. Errors as for {@link #write(MemoryRegion, long, RemoteRegion, long, long,
+     *     TransferOptions)}; once pages are submitted, an error or cancel is the cause of a {@link
+     *     io.sluice.engine.PagesFailedException}, which names the failed pages
      */
     default Future<TransferResult> writePages(
             MemoryRegion local,
@@ -254,14 +256,14 @@ public interface TransferConnection {
     }
 
     /**
-     * {@return as {@link #writePages(MemoryRegion, int[], RemoteRegion, int[], long, TransferOptions)}, by the pages' offsets}
+     * {@return as {@link #writePages(MemoryRegion, int[], RemoteRegion, int[], long, TransferOptions)}, by page offset}
      *
      * @param local the source
-     * @param localOffsets where the pages begin in it, in bytes, one or more; copied
+     * @param localOffsets the page offsets in the source in bytes, one or more; copied
      * @param remote the target, attached on this connection
-     * @param remoteOffsets where they begin in it, in bytes, as many; copied
-     * @param pageBytes how long a page is, 1 or more
-     * @param options deadline and the like
+     * @param remoteOffsets the page offsets in the target in bytes, as many; copied
+     * @param pageBytes the page length in bytes, 1 or more
+     * @param options deadline, priority and events
      */
     default Future<TransferResult> writePages(
             MemoryRegion local,
@@ -276,16 +278,17 @@ public interface TransferConnection {
     }
 
     /**
-     * Reads many pages as one transfer, as {@link #writePages(MemoryRegion, int[], RemoteRegion, int[], long, TransferOptions)}
-     * writes them.
+     * Reads many pages as one transfer; see {@link #writePages(MemoryRegion, int[], RemoteRegion, int[], long,
+     * TransferOptions)}.
      *
      * @param local the target
-     * @param localPages numbers of the pages in it, one or more; copied
+     * @param localPages the page numbers in the target, one or more; copied
      * @param remote the source, attached on this connection
-     * @param remotePages numbers of the pages in it, as many; copied. Page i of one list comes from page i of the other
-     * @param pageBytes how long a page is, 1 or more
-     * @param options deadline and the like
-     * @return the result of a success; errors as for writePages, without {@link io.sluice.engine.OutcomeUnknownException}
+     * @param remotePages the page numbers in the source, as many; copied. Page i of one list comes from page i of the
+     *     other
+     * @param pageBytes the page length in bytes, 1 or more
+     * @param options deadline, priority and events
+     * @return the result of success; errors as for writePages, without {@link io.sluice.engine.OutcomeUnknownException}
      */
     default Future<TransferResult> readPages(
             MemoryRegion local,
@@ -300,14 +303,14 @@ public interface TransferConnection {
     }
 
     /**
-     * {@return as {@link #readPages(MemoryRegion, int[], RemoteRegion, int[], long, TransferOptions)}, by the pages' offsets}
+     * {@return as {@link #readPages(MemoryRegion, int[], RemoteRegion, int[], long, TransferOptions)}, by page offset}
      *
      * @param local the target
-     * @param localOffsets where the pages begin in it, in bytes, one or more; copied
+     * @param localOffsets the page offsets in the target in bytes, one or more; copied
      * @param remote the source, attached on this connection
-     * @param remoteOffsets where they begin in it, in bytes, as many; copied
-     * @param pageBytes how long a page is, 1 or more
-     * @param options deadline and the like
+     * @param remoteOffsets the page offsets in the source in bytes, as many; copied
+     * @param pageBytes the page length in bytes, 1 or more
+     * @param options deadline, priority and events
      */
     default Future<TransferResult> readPages(
             MemoryRegion local,
@@ -322,17 +325,18 @@ public interface TransferConnection {
     }
 
     /**
-     * Writes into the peer's region and adds to a signal there after the bytes are visible. If the write fails, the signal is left
-     * alone.
+     * Writes to the peer's region and adds to a signal there once the bytes are visible. If the write fails, the signal
+     * does not change.
      *
      * @param local the source
-     * @param localOffset where it begins, in bytes
+     * @param localOffset the source offset in bytes
      * @param remote the target, attached on this connection
-     * @param remoteOffset where it begins, in bytes
-     * @param length bytes, 0 or more
-     * @param signal what to do to which signal; its region is attached on this connection, too
-     * @param options deadline and the like
-     * @return the result of a success: the signal is updated; after {@link io.sluice.engine.OutcomeUnknownException} it may be
+     * @param remoteOffset the target offset in bytes
+     * @param length the length in bytes, 0 or more
+     * @param signal the signal to update and its operand; its region is attached on this connection, too
+     * @param options deadline, priority and events
+     * @return the result of success: the signal is updated; after {@link io.sluice.engine.OutcomeUnknownException} it
+     *     may be
      */
     default Future<TransferResult> writeWithSignal(
             MemoryRegion local,
@@ -348,14 +352,14 @@ public interface TransferConnection {
     }
 
     /**
-     * {@return the result of a write of a few bytes, which needs no local region; errors as for
-     * {@link #write(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}}
+     * {@return the result of writing a few bytes, without a local region; errors as for {@link #write(MemoryRegion,
+     * long, RemoteRegion, long, long, TransferOptions)}}
      *
      * @param remote the target, attached on this connection
-     * @param remoteOffset where to write, in bytes
-     * @param value its low-order bytes are written, the lowest first
-     * @param bytes how many, 1 to 8
-     * @param options deadline and the like
+     * @param remoteOffset the target offset in bytes
+     * @param value the value, whose low-order bytes are written, lowest first
+     * @param bytes the number of bytes, 1 to 8
+     * @param options deadline, priority and events
      */
     default Future<TransferResult> put(
             RemoteRegion remote, long remoteOffset, long value, int bytes, TransferOptions options) {
@@ -363,11 +367,11 @@ public interface TransferConnection {
     }
 
     /**
-     * {@return completes when a signal of the peer is updated} {@link io.sluice.engine.SignalOrder#STRONG} is after everything that
-     * was submitted before on this connection; {@link io.sluice.engine.SignalOrder#WEAK} waits for nothing.
+     * {@return completes when a signal of the peer is updated} {@link io.sluice.engine.SignalOrder#STRONG} follows
+     * everything submitted before on this connection; {@link io.sluice.engine.SignalOrder#WEAK} does not wait.
      *
-     * @param update what to do to which signal
-     * @param options deadline and the like
+     * @param update the signal to update and its operand
+     * @param options deadline, priority and events
      */
     default Future<Void> signal(SignalUpdate update, TransferOptions options) {
         return cancellable().signal(update, options).result().mapEmpty();
@@ -377,25 +381,25 @@ public interface TransferConnection {
      * Adds to a 64-bit word of the peer, atomically in the region's {@link io.sluice.engine.AtomicDomain}.
      *
      * @param remote the region, attached on this connection
-     * @param remoteOffset where the word lies, in bytes; a multiple of 8
-     * @param addend what to add; wraps around as Java's addition does
-     * @param options deadline and the like
-     * @return what the word held before; after {@link io.sluice.engine.OutcomeUnknownException} it may have been added
+     * @param remoteOffset the offset of the word in bytes; a multiple of 8
+     * @param addend the number to add; overflow wraps around
+     * @param options deadline, priority and events
+     * @return the previous value; after {@link io.sluice.engine.OutcomeUnknownException} the addition may have happened
      */
     default Future<Long> fetchAdd(RemoteRegion remote, long remoteOffset, long addend, TransferOptions options) {
         return cancellable().fetchAdd(remote, remoteOffset, addend, options).result();
     }
 
     /**
-     * Replaces a 64-bit word of the peer if it holds what is expected, atomically in the region's
-     * {@link io.sluice.engine.AtomicDomain}.
+     * Replaces a 64-bit word of the peer if it has an expected value, atomically in the region's {@link
+     * io.sluice.engine.AtomicDomain}.
      *
      * @param remote the region, attached on this connection
-     * @param remoteOffset where the word lies, in bytes; a multiple of 8
-     * @param expected what it must hold
-     * @param replacement what it holds then
-     * @param options deadline and the like
-     * @return what the word held before: it was replaced if that is what was expected
+     * @param remoteOffset the offset of the word in bytes; a multiple of 8
+     * @param expected the required current value
+     * @param replacement the new value
+     * @param options deadline, priority and events
+     * @return the previous value: the word was replaced if that equals the expected one
      */
     default Future<Long> compareAndSwap(
             RemoteRegion remote, long remoteOffset, long expected, long replacement, TransferOptions options) {
@@ -405,58 +409,59 @@ public interface TransferConnection {
     }
 
     /**
-     * {@return the results of many writes, one an element; nothing is written before it has a handler}
+     * {@return the results of many writes, one for each element; nothing is written before a handler is set}
      *
      * @param elements copied
-     * @param options of each element
+     * @param options the options of each element
      */
     TransferResultStream writeVectored(List<TransferElement> elements, TransferOptions options);
 
     /**
-     * Writes every element that a stream gives. The stream is asked for no more than there is demand for results and room in the
-     * window.
+     * Writes every element of a stream. Takes no more elements than there is demand for results and room in the window.
      *
      * @param elements paused at once
-     * @param options of each element
-     * @return the results; nothing is taken or written before it has a handler
+     * @param options the options of each element
+     * @return the results; nothing is taken or written before a handler is set
      */
     TransferResultStream writeVectored(ReadStream<TransferElement> elements, TransferOptions options);
 
     /**
-     * {@return the results of many reads, one an element; nothing is read before it has a handler}
+     * {@return the results of many reads, one for each element; nothing is read before a handler is set}
      *
      * @param elements copied
-     * @param options of each element
+     * @param options the options of each element
      */
     TransferResultStream readVectored(List<TransferElement> elements, TransferOptions options);
 
     /**
-     * {@return the results of reading every element of a stream, as {@link #writeVectored(ReadStream, TransferOptions)} writes them}
+     * {@return the results of reading every element of a stream; see {@link #writeVectored(ReadStream,
+     * TransferOptions)}}
      *
      * @param elements paused at once
-     * @param options of each element
+     * @param options the options of each element
      */
     TransferResultStream readVectored(ReadStream<TransferElement> elements, TransferOptions options);
 
     /**
-     * A stream that writes each element that is written to it. It is full when its operations or bytes in flight fill
-     * {@link Connection#window()} ({@link WriteStream#setWriteQueueMaxSize}: another number of operations), and drained at half of
-     * that. A full stream still takes elements, until {@link io.sluice.engine.EngineOptions#maxPending()}.
+     * Returns a stream whose written elements are transferred. It is full when its operations or bytes in flight fill
+     * {@link Connection#window()} ({@link WriteStream#setWriteQueueMaxSize} sets another number of operations), and
+     * drained at half of that. A full stream still accepts elements, up to {@link
+     * io.sluice.engine.EngineOptions#maxPending()}.
      *
-     * @param options of each write
-     * @return the future of a write is that of its transfer; that of {@link WriteStream#end()} completes when all have ended, with
-     *     the first error if there was one
+     * @param options the options of each write
+     * @return the future of a write is that of its transfer; that of {@link WriteStream#end()} completes when all have
+     *     ended, with the first error if there was one
      */
     WriteStream<TransferElement> writes(TransferOptions options);
 
     /**
-     * A stream that writes each buffer right behind the one before, through staging memory; so the body of a request or a file can
-     * be piped into a peer's region. Full and drained are as for {@link #writes}.
+     * Returns a stream that writes each buffer right behind the one before, through staging memory, so that a request
+     * body or a file can be piped into a peer's region. Full and drained are as for {@link #writes}.
      *
      * @param target attached on this connection
-     * @param targetOffset where the first buffer goes, in bytes
-     * @param options as for {@link #writeBuffer(Buffer, RemoteRegion, long, TransferOptions)}, of each buffer
-     * @return a buffer that does not fit into the region any more fails with {@link IndexOutOfBoundsException}
+     * @param targetOffset the target offset of the first buffer in bytes
+     * @param options as for {@link #writeBuffer(Buffer, RemoteRegion, long, TransferOptions)}, for each buffer
+     * @return a buffer that exceeds the region fails with {@link IndexOutOfBoundsException}
      */
     WriteStream<Buffer> bufferWrites(RemoteRegion target, long targetOffset, TransferOptions options);
 
@@ -470,36 +475,37 @@ public interface TransferConnection {
     }
 
     /**
-     * Sends a message that the peer sees after all writes that were submitted on this connection before it. It waits for those
-     * writes, and for a credit of the receiver, so that a slow receiver delays it.
+     * Sends a message that the peer sees after all writes submitted before on this connection. It waits for those
+     * writes and for a credit of the receiver, so that a slow receiver delays it.
      *
      * @param payload copied; at most {@link Connection#maxNotificationBytes()}
-     * @param options deadline and the like
-     * @return completes when the peer's engine holds the message
+     * @param options deadline, priority and events
+     * @return completes when the peer's engine has received the message
      */
     default Future<Void> notify(Buffer payload, TransferOptions options) {
         return cancellable().notify(payload, options).result().mapEmpty();
     }
 
     /**
-     * The peer's notifications, the oldest first. Demand is passed on, up to a few ahead: those that are not fetched stay with the
-     * connection and delay the sender. One stream at a time has them; a second one fails with {@link IllegalStateException}. Taking
-     * the handler away ends a stream for good; the next stream goes on with the rest.
+     * Returns the peer's notifications, oldest first. Demand is passed on, with a few requested ahead: unfetched
+     * notifications stay with the connection and delay the sender. Only one stream at a time may be active; a second
+     * one fails with {@link IllegalStateException}. Removing the handler ends a stream for good; the next stream
+     * continues with the rest.
      *
-     * @return begins with its handler, and ends when either side closes the connection or the client is closed; the exception handler
-     *     gets {@link io.sluice.engine.ConnectionLostException} if the peer is lost
+     * @return starts with its handler, and ends when either side closes the connection or the client is closed; the
+     *     exception handler is called with {@link io.sluice.engine.ConnectionLostException} if the peer is lost
      */
     ReadStream<Buffer> notifications();
 
     /**
-     * {@return completes when all writes, puts, signals and atomic operations submitted until now have ended and none of them can
-     * touch local memory any more, also when the connection has ended} Each transfer reports its own failure.
+     * {@return completes when all writes, puts, signals and atomic operations submitted so far have ended and none of
+     * them can access local memory any more, also if the connection has ended} Each transfer reports its own failure.
      */
     Future<Void> flush();
 
     /**
-     * {@return completes when every write, put, signal and atomic operation that was submitted until now and has succeeded is visible
-     * to the target's code; {@link io.sluice.engine.ConnectionLostException} if the connection ends first}
+     * {@return completes when every successful write, put, signal and atomic operation submitted so far is visible to
+     * the target's code; {@link io.sluice.engine.ConnectionLostException} if the connection ends first}
      */
     Future<Void> quiet();
 
@@ -507,14 +513,14 @@ public interface TransferConnection {
      * {@return the CRC-32C of a range of the peer's region, 0 to 0xFFFFFFFF; errors as for a read} See {@link Connection#checksum}.
      *
      * @param region attached on this connection
-     * @param offset where the range begins, in bytes
-     * @param length bytes
+     * @param offset the start of the range in bytes
+     * @param length the length in bytes
      */
     Future<Long> checksum(RemoteRegion region, long offset, long length);
 
     /**
-     * {@return completes when the chunks of all transfers that were cancelled, timed out or failed until now are done, and cannot
-     * touch memory any more} {@link TransferHandle#quiesced()} is for a single transfer.
+     * {@return completes when the chunks of all transfers cancelled, timed out or failed so far have ended and cannot
+     * access memory any more} {@link TransferHandle#quiesced()} is for a single transfer.
      */
     Future<Void> quiesced();
 
@@ -524,8 +530,9 @@ public interface TransferConnection {
     Future<Void> ended();
 
     /**
-     * {@return completes when the connection is closed and quiescent; a second call gives the same outcome} Open transfers end with
-     * {@link io.sluice.engine.ConnectionClosedException}, partly sent writes with {@link io.sluice.engine.OutcomeUnknownException}.
+     * {@return completes when the connection is closed and quiescent; a second call returns the same outcome} Open
+     * transfers end with {@link io.sluice.engine.ConnectionClosedException}, partly sent writes with {@link
+     * io.sluice.engine.OutcomeUnknownException}.
      */
     Future<Void> close();
 }

@@ -22,9 +22,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A vectored transfer: each element that its source gives becomes a transfer, and each gives a result. */
+/** A vectored transfer: submits each element of its source and emits one result for each. */
 final class VectoredStream extends DemandStream<TransferResult> implements TransferResultStream {
-    /** Submits one element over a connection. */
+    /** Submits one element on a connection. */
     interface Submission {
         Transfer submit(Connection over, TransferElement element, TransferOptions options, TransferCallback callback);
 
@@ -37,7 +37,7 @@ final class VectoredStream extends DemandStream<TransferResult> implements Trans
         }
     }
 
-    /** Where the elements come from. Called on the stream's context; {@link #stop()} by any thread. */
+    /** The source of elements. Called on the stream's context; {@link #stop()} by any thread. */
     interface Source {
         void begin(VectoredStream stream);
 
@@ -46,7 +46,7 @@ final class VectoredStream extends DemandStream<TransferResult> implements Trans
         void stop();
     }
 
-    /** Elements that are all there. */
+    /** A list of elements. */
     static final class Listed implements Source {
         private final Iterator<TransferElement> elements;
         private volatile boolean stopped;
@@ -81,7 +81,7 @@ final class VectoredStream extends DemandStream<TransferResult> implements Trans
         }
     }
 
-    /** Elements of a stream, which is never asked for more than are taken. */
+    /** The elements of a stream, requested one by one as they are submitted. */
     static final class Streamed implements Source {
         private final ReadStream<TransferElement> elements;
 
@@ -115,7 +115,7 @@ final class VectoredStream extends DemandStream<TransferResult> implements Trans
     private final Source source;
     private final BiFunction<TransferElement, TransferCallback, Transfer> submission;
 
-    /** The submitted elements that may still touch memory. Guards the following fields, too. */
+    /** The submitted elements that may still access memory. Guards the fields below as well. */
     private final Set<Element> underWay = new HashSet<>();
 
     private boolean stopping;
@@ -123,7 +123,7 @@ final class VectoredStream extends DemandStream<TransferResult> implements Trans
     private int unended;
     private long submitted;
 
-    // Written and read on the context.
+    // confined to the context
     private int failed;
     private @Nullable SluiceException firstError;
 
@@ -154,7 +154,7 @@ final class VectoredStream extends DemandStream<TransferResult> implements Trans
         source.request(this, count);
     }
 
-    /** The source gives an element that was asked for. On the context. */
+    /** The source delivers a requested element. On the context. */
     void element(TransferElement given) {
         Element element;
         synchronized (underWay) {
@@ -177,7 +177,7 @@ final class VectoredStream extends DemandStream<TransferResult> implements Trans
         }
     }
 
-    /** The source has no further element. */
+    /** The source has no more elements. */
     void elementsEnded() {
         boolean all;
         synchronized (underWay) {
@@ -189,7 +189,7 @@ final class VectoredStream extends DemandStream<TransferResult> implements Trans
         }
     }
 
-    /** Ends it with an error, and cancels what is in flight. */
+    /** Ends the stream with an error and cancels what is in flight. */
     void abort(Throwable error) {
         stop();
         finish(error);
@@ -200,7 +200,7 @@ final class VectoredStream extends DemandStream<TransferResult> implements Trans
         endNow(OpenWork.clientClosed());
     }
 
-    /** An element has ended, or was refused. Any thread. */
+    /** An element has ended or was refused. Any thread. */
     private void elementEnded(Element element, @Nullable SluiceException error) {
         boolean wanted;
         synchronized (underWay) {
@@ -242,7 +242,7 @@ final class VectoredStream extends DemandStream<TransferResult> implements Trans
         try {
             source.stop();
         } catch (RuntimeException refused) {
-            // The source may be the user's; even if it throws, this stream has stopped.
+            // the source may be the user's; even if it throws, this stream has stopped
             LOG.warn("The stream of elements {} threw while it was stopped; the transfer has ended", source, refused);
         }
     }
@@ -282,13 +282,13 @@ final class VectoredStream extends DemandStream<TransferResult> implements Trans
         return mailbox.whenEnded(CompletableFuture.allOf(quiescing.toArray(CompletableFuture[]::new)));
     }
 
-    /** One element from its submission until nothing of it can touch memory. */
+    /** An element from its submission until nothing of it can access memory. */
     private final class Element implements TransferCallback {
         private final int index;
         private final long bytes;
         private volatile @Nullable Transfer transfer;
 
-        /** Completes for callers that asked while it was being submitted. Guarded by what is under way. */
+        /** Completes for callers that asked during the submission. Guarded by the set of submitted elements. */
         private @Nullable CompletableFuture<Void> asked;
 
         Element(int index, long bytes) {
@@ -319,7 +319,7 @@ final class VectoredStream extends DemandStream<TransferResult> implements Trans
             }
         }
 
-        /** While another thread submits the element, its transfer is not known yet. With the lock. */
+        /** While another thread submits the element, its transfer is not known yet. Called with the lock held. */
         CompletableFuture<Void> quiescence() {
             Transfer submission = transfer;
             if (submission != null) {
@@ -330,7 +330,7 @@ final class VectoredStream extends DemandStream<TransferResult> implements Trans
             return waiting;
         }
 
-        /** It was refused. */
+        /** The element was refused. */
         void neverSubmitted() {
             CompletableFuture<Void> waiting;
             synchronized (underWay) {

@@ -12,8 +12,8 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Transfers what is written to it. It is full when as many operations or bytes of it are under way as the connection's in-flight
- * window holds, and drained when that has come down to half.
+ * Transfers each written item. Full when its operations or bytes in flight fill the connection's in-flight window, and
+ * drained at half of that.
  */
 final class WindowedWriteStream<T> implements WriteStream<T> {
     private final ContextMailbox mailbox;
@@ -21,7 +21,7 @@ final class WindowedWriteStream<T> implements WriteStream<T> {
     private final ToLongFunction<T> length;
     private final Function<T, Future<?>> submission;
 
-    // All guarded by this object; handlers are called without it.
+    // all guarded by this object; handlers are called without the lock
     private int mostOperations;
     private int operations;
     private long bytes;
@@ -32,10 +32,10 @@ final class WindowedWriteStream<T> implements WriteStream<T> {
     private @Nullable Handler<Throwable> exceptionHandler;
 
     /**
-     * Makes an empty one.
+     * Creates an empty stream.
      *
-     * @param length how many bytes an item counts
-     * @param submission starts the transfer of an item; it is never called by two threads at once
+     * @param length the length of an item in bytes
+     * @param submission starts the transfer of an item; never called concurrently
      */
     WindowedWriteStream(
             ContextMailbox mailbox,
@@ -60,13 +60,13 @@ final class WindowedWriteStream<T> implements WriteStream<T> {
             operations++;
             bytes += size;
             full |= isFull();
-            // Inside the lock, so that writes of several threads do not overlap; no end comes inside the call.
+            // under the lock, so that concurrent writes do not overlap; no transfer ends inside this call
             transfer = begun(item);
         }
         return transfer.<Void>mapEmpty().onComplete(result -> ended(size, result.cause()));
     }
 
-    /** One that cannot be begun has ended, and counts no more. */
+    /** An item whose transfer cannot start no longer counts. */
     private Future<?> begun(T item) {
         try {
             return submission.apply(item);
@@ -92,11 +92,11 @@ final class WindowedWriteStream<T> implements WriteStream<T> {
         return mailbox.whenEnded(end.future().toCompletionStage());
     }
 
-    /** How many operations may be under way before the stream is full; at most as many as the window holds make sense. */
+    /** The most operations in flight before the stream is full; at most as many as the window holds. */
     @Override
     public synchronized WindowedWriteStream<T> setWriteQueueMaxSize(int maxSize) {
         if (maxSize < 1) {
-            throw new IllegalArgumentException("maxSize is 1 or more, not " + maxSize);
+            throw new IllegalArgumentException("maxSize must be at least 1, not " + maxSize);
         }
         mostOperations = maxSize;
         full |= isFull();
@@ -116,13 +116,13 @@ final class WindowedWriteStream<T> implements WriteStream<T> {
             drainedAlready = handler != null && !isFull();
         }
         if (drainedAlready) {
-            // A writer that saw it full a moment ago would wait for ever.
+            // a writer that has just seen the stream full would wait forever
             later(this::callDrainHandler);
         }
         return this;
     }
 
-    /** A write completes where it was called; handlers are called on the stream's context, which is mostly the same. */
+    /** A write completes on its caller's context; handlers are called on the stream's context, usually the same. */
     private void onContext(Runnable call) {
         if (mailbox.context().equals(Vertx.currentContext())) {
             call.run();
