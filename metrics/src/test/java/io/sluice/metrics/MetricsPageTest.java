@@ -2,47 +2,31 @@ package io.sluice.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.testkit.PagePrograms;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 /** The table of the page about metrics is that of {@link EngineMeter}, and its programs are compiled ones. */
 class MetricsPageTest {
-    private static final String BEGIN = "// begin\n";
-    private static final String END = "// end\n";
-
     @Test
     void theTableIsMadeFromTheMeters() throws IOException {
         Documentation.check("meters", table());
     }
 
-    @ParameterizedTest
-    @CsvSource({
-        "plain Micrometer, src/test/java/io/sluice/metrics/snippets/PlainMicrometerTest.java, '}'",
-        "Spring Boot, src/test/java/io/sluice/metrics/snippets/TransferEngineConfiguration.java, ''",
-        "Vert.x, src/test/java/io/sluice/metrics/snippets/VertxTest.java, ''"
-    })
-    void theProgramsAreCompiledOnes(String part, Path source, String closing) throws IOException {
-        assertThat(source).isRegularFile();
-        Documentation.check(
-                "program: " + part, "```java\n" + program(Files.readString(source)) + closing(closing) + "```\n");
-    }
-
-    private static String closing(String brace) {
-        return brace.isEmpty() ? "" : brace + "\n";
-    }
-
-    private static String program(String source) {
-        String text = source.substring(source.indexOf(BEGIN) + BEGIN.length());
-        // what stands before the last comment is its indentation, and an empty last line would count as one without any
-        return text.substring(0, text.indexOf(END)).stripTrailing().stripIndent() + "\n";
+    @Test
+    void theProgramsAreCompiledOnes() throws IOException {
+        Path snippets = Path.of("src/test/java/io/sluice/metrics/snippets");
+        PagePrograms.check(
+                Path.of("../docs/metrics.md"),
+                snippets.resolve("PlainMicrometerTest.java"),
+                snippets.resolve("TransferEngineConfiguration.java"),
+                snippets.resolve("VertxTest.java"),
+                Path.of("../reactive-api/reactor/src/test/java/io/sluice/reactor/snippets/ObservedWrite.java"));
     }
 
     private static String table() {

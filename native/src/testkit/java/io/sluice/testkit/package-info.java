@@ -1,4 +1,4 @@
-/** How long the tests of all modules wait. */
+/** What the tests of all modules share: waits, ports, and programs of documentation pages. */
 @NullMarked
 package io.sluice.testkit;
 

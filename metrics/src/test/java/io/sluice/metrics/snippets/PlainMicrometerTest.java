@@ -21,12 +21,13 @@ class PlainMicrometerTest {
                 .observer(new FlightRecorderObserver())
                 .build();
         PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+        String scrape;
         try (TransferEngine engine = TransferEngine.open(options);
                 EngineMeters meters = EngineMeters.builder(engine).peers(32).build()) {
             meters.bindTo(registry);
-            String scrape = registry.scrape(); // what an HTTP handler answers
-            // end
-            assertThat(scrape).contains("sluice_transfer_bytes_total{engine=\"kv-cache\"");
+            scrape = registry.scrape(); // what an HTTP handler answers
         }
+        // end
+        assertThat(scrape).contains("sluice_transfer_bytes_total{engine=\"kv-cache\"");
     }
 }

@@ -26,9 +26,8 @@ abstract class FindingEachOther {
         Publication publication =
                 directory.publish(Advertisement.of("decode/7", engine.engine())).block();
 
-        // On a prefill node: connected to the engine that is decode/7, also after it has restarted. The work says
-        // itself what
-        // is to follow when it fails; an error that leaves it ends the Flux, and closes the connection.
+        // On a prefill node: stays connected to decode/7, also after a restart. The work handles its own errors;
+        // an error that leaves it ends the Flux and closes the connection.
         NamedConnections.of(directory, engine, ReconnectOptions.defaults())
                 .connections("decode/7")
                 .switchMap(connection -> directory
