@@ -24,12 +24,8 @@ import org.slf4j.LoggerFactory;
 public final class FramedSocket implements SocketStream.Owner {
     private static final Logger LOG = LoggerFactory.getLogger(FramedSocket.class);
     private static final int HEADER = Frame.HEADER;
-    private static final int SEND_BUFFER = 16 * 1024;
-    // a peer can cause any number of answers, so one that does not read them must not fill this side's memory
-    private static final int MAX_QUEUED_ANSWER_BYTES = 4 << 20;
-    private static final int ENOUGH_QUEUED_BYTES = 1 << 20;
     private static final int MAX_READS_A_CYCLE = 64;
-    // what a peer may ask for in one cycle: other connections of the loop have their turn in between
+    // the most bytes that a peer may request in one cycle, so that other connections of the loop get their turn
     private static final int BYTES_A_CYCLE = 128 << 10;
     // small ones cost more than their bytes: a look-up has a MAC made, and asks the user
     public static final int MESSAGES_A_CYCLE = 128;
@@ -54,12 +50,10 @@ public final class FramedSocket implements SocketStream.Owner {
     private boolean held;
     private boolean owesTurn;
     private final Runnable takeTurn = this::takeTurn;
-    private final FrameQueue queued = new FrameQueue();
-    private boolean full;
     private volatile long lastReceived = System.nanoTime();
-    private @Nullable ByteBuffer out;
     private final @Nullable Supplier<SSLEngine> connectingTls;
     private final SocketStream stream;
+    private final OutgoingFrames outgoing;
 
     /** Receives messages and the end of the stream. */
     public interface Handler {
@@ -169,6 +163,8 @@ public final class FramedSocket implements SocketStream.Owner {
         this.watch = SocketWatch.orClose(loop, descriptor, this::ready);
         try {
             this.stream = new SocketStream(loop, descriptor, watch, this);
+            this.outgoing = new OutgoingFrames(
+                    stream, in, (reason, cause) -> loop.execute(() -> breakOff(reason, cause)));
             if (connecting) {
                 watch.interest(true, true);
             }
@@ -227,13 +223,12 @@ public final class FramedSocket implements SocketStream.Owner {
 
     /** Whether more should be sent now; if not, {@link Handler#drained()} follows. */
     public boolean hasRoom() {
-        full |= queued.bytes() > ENOUGH_QUEUED_BYTES;
-        return !full;
+        return outgoing.hasRoom();
     }
 
     /** Sends what a peer has asked for. */
     public void answer(int type, byte[] body) {
-        if (queued.memory() > MAX_QUEUED_ANSWER_BYTES) {
+        if (outgoing.exceedsAnswerLimit()) {
             breakOff("the peer does not read its control channel", null);
             return;
         }
@@ -244,7 +239,7 @@ public final class FramedSocket implements SocketStream.Owner {
         if (closed) {
             return;
         }
-        queued.add(Frame.of(type, body));
+        outgoing.add(Frame.of(type, body));
         if (!flushScheduled) {
             flushScheduled = true;
             loop.atEndOfCycle(flush);
@@ -258,7 +253,7 @@ public final class FramedSocket implements SocketStream.Owner {
         }
         try {
             if (!connecting && !stream.isHandshaking()) {
-                sendQueued();
+                outgoing.send();
                 stream.end();
             }
         } catch (RuntimeException | Error e) {
@@ -270,8 +265,8 @@ public final class FramedSocket implements SocketStream.Owner {
     }
 
     /**
-     * Lets a peer that begins TLS know that it will not get it, if nothing has been said on this side yet. {@link #close} follows, so
-     * what has come does not matter any more.
+     * Tells a peer that begins TLS that it will not get it, unless this side has already sent something. {@link #close}
+     * follows, so received bytes no longer matter.
      */
     public void refuseTls() {
         TlsStream tls = stream.tls();
@@ -286,10 +281,7 @@ public final class FramedSocket implements SocketStream.Owner {
         giveBack();
     }
 
-    /**
-     * The peer has closed the connection and wants nothing more: what is queued is dropped, and no port stays taken for
-     * it.
-     */
+    /** The peer has closed the connection and needs nothing more: drops the queue, and keeps no port in use. */
     public void reset() {
         if (!closed) {
             Sockets.setResetOnClose(descriptor);
@@ -299,7 +291,7 @@ public final class FramedSocket implements SocketStream.Owner {
 
     /** Gives the descriptor on; nothing is queued or half read. */
     public int release() {
-        if (closed || !queued.isEmpty() || isInsideMessage()) {
+        if (closed || !outgoing.isEmpty() || isInsideMessage()) {
             throw new IllegalStateException("the socket is in use");
         }
         closed = true;
@@ -310,7 +302,7 @@ public final class FramedSocket implements SocketStream.Owner {
 
     /** Sends what is queued now, not at the end of the cycle. */
     public void flushNow() {
-        if (!closed && !connecting && !stream.isHandshaking() && !sendQueued()) {
+        if (!closed && !connecting && !stream.isHandshaking() && !outgoing.send()) {
             watch.interest(true, true);
         }
     }
@@ -318,7 +310,7 @@ public final class FramedSocket implements SocketStream.Owner {
     private void discard() {
         closed = true;
         stream.left();
-        queued.clear();
+        outgoing.clear();
         watch.cancel();
         Sockets.close(descriptor);
         TlsStream tls = stream.tls();
@@ -426,7 +418,7 @@ public final class FramedSocket implements SocketStream.Owner {
     @Override
     public void secured() {
         handler.connected();
-        // what came right behind the handshake is in the stream's buffer
+        // bytes that followed the handshake are in the stream's buffer
         tryReceive();
     }
 
@@ -445,60 +437,11 @@ public final class FramedSocket implements SocketStream.Owner {
         if (closed || connecting || stream.isHandshaking()) {
             return;
         }
-        boolean drained = sendQueued();
+        boolean drained = outgoing.send();
         watch.interest(true, !drained);
-        if (drained && full) {
-            full = false;
+        if (drained && outgoing.wasFull()) {
             handler.drained();
         }
-    }
-
-    /** True if everything has left. */
-    private boolean sendQueued() {
-        while (!queued.isEmpty()) {
-            long sent;
-            try {
-                sent = sendSome();
-            } catch (OutOfMemoryError e) {
-                // the peer would wait for what has not left
-                queued.clear();
-                loop.execute(() -> breakOff(SocketStream.shortOfMemory(e), e));
-                return true;
-            }
-            if (sent < 0) {
-                if (sent == -Errno.EAGAIN) {
-                    return false;
-                }
-                queued.clear();
-                if (sent != -Errno.EPIPE && sent != -Errno.ECONNRESET) {
-                    loop.execute(() -> breakOff(Errno.message((int) -sent), null));
-                }
-                // of a reset the reading side hears too, after what the peer said last
-                return true;
-            }
-            queued.sent(sent);
-        }
-        return stream.flush();
-    }
-
-    private long sendSome() {
-        HandshakeBuffers from = in.lender();
-        if (from != null) {
-            ByteBuffer borrowed = from.take();
-            try {
-                queued.copyTo(borrowed);
-                return stream.send(borrowed.flip());
-            } finally {
-                from.give(borrowed);
-            }
-        }
-        ByteBuffer staging = out;
-        if (staging == null) {
-            staging = ByteBuffer.allocateDirect(SEND_BUFFER);
-            out = staging;
-        }
-        queued.copyTo(staging.clear());
-        return stream.send(staging.flip());
     }
 
     private void takeTurn() {
@@ -519,7 +462,7 @@ public final class FramedSocket implements SocketStream.Owner {
         boolean leftSome = held;
         held = !mayHandOut();
         if (leftSome) {
-            // what it sends meanwhile is not read
+            // bytes that it sends meanwhile are not read
             lastReceived = System.nanoTime();
         }
         if (leftSome && !held) {

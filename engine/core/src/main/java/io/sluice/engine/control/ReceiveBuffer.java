@@ -12,7 +12,7 @@ final class ReceiveBuffer {
     private static final int INITIAL_BYTES = 4096;
 
     private @Nullable ByteBuffer in;
-    // whose the buffer is; null: its own
+    // the owner of the buffer; null for its own
     private @Nullable HandshakeBuffers lender;
     private boolean proven;
 

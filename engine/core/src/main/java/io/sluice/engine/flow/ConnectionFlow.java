@@ -10,7 +10,6 @@ import io.sluice.engine.StartEvent;
 import io.sluice.engine.StartEventException;
 import io.sluice.engine.StreamCompletion;
 import io.sluice.engine.StreamEvent;
-import io.sluice.engine.TooManyPendingException;
 import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferCancelledException;
@@ -40,13 +39,10 @@ public final class ConnectionFlow extends OwningFlow {
     private final EventLoop loop;
     // by path; null if the endpoint has no {@code StreamOrder}
     private final @Nullable StreamOrder[] streamOrders;
-    private final int maxPending;
 
     // any thread
     private final FlowMailbox mailbox;
-    // what submissions check: the end of the connection, or that it is near
-    private volatile @Nullable ConnectionEnd refusal;
-    private final @Nullable InlineTransfers callerThread;
+    private final Submissions submissions;
     private final FlowFigures figures;
 
     // the poller's
@@ -84,19 +80,14 @@ public final class ConnectionFlow extends OwningFlow {
                 .map(path -> path.endpoint() instanceof StreamOrder ordered ? ordered : null)
                 .toArray(StreamOrder[]::new);
         this.figures = new FlowFigures(connection, loop, paths, options);
-        this.maxPending = options.maxPending();
-        this.mailbox = new FlowMailbox(loop, this::run, maxPending);
+        this.mailbox = new FlowMailbox(loop, this::run, options.maxPending());
         Visibility between = Visibility.between(paths);
         this.awaiting = new AwaitingTransfers(this, between);
         this.groups = new WriteGroups(between);
         this.ends = new TransferEnds(loop, mailbox, figures, groups, quiescence);
         this.inquiries = new Inquiries(Visibility.of(paths), groups, quiescence, ends);
         this.queue = new SendQueue(loop, figures, ends, mailbox, options, engineWindow, paths, groups);
-        this.callerThread = paths.stream()
-                        .allMatch(path ->
-                                path.inline() == null || path.capabilities().callerThreadBytes() == 0)
-                ? null
-                : new InlineTransfers(figures, mailbox, paths, queue.window());
+        this.submissions = new Submissions(mailbox, figures, paths, queue.window(), options.maxPending());
         this.notifications = new NotificationQueue(loop, mailbox, ends, notificationSender, notificationCredits);
     }
 
@@ -216,35 +207,7 @@ public final class ConnectionFlow extends OwningFlow {
 
     @Override
     void submitHeld(FlowTransfer transfer) {
-        ConnectionEnd refusing = refusal;
-        if (refusing != null) {
-            throw refused(transfer, refusing);
-        }
-        InlineTransfers here = callerThread;
-        if (here != null && mailbox.pending() == 0 && transfer instanceof DataTransfer data && here.execute(data)) {
-            return;
-        }
-        if (!mailbox.addPending()) {
-            transfer.letGo();
-            figures.countOverflow();
-            throw new TooManyPendingException(maxPending + " transfers are pending on this connection, the most that"
-                    + " maxPending allows; wait for some to end, or raise it");
-        }
-        // the thread that begins to refuse looks for pending transfers afterwards, so it finds this one or this one is
-        // refused here
-        ConnectionEnd meanwhile = refusal;
-        if (meanwhile != null) {
-            mailbox.removePending();
-            throw refused(transfer, meanwhile);
-        }
-        transfer.begin();
-    }
-
-    private SluiceException refused(FlowTransfer transfer, ConnectionEnd why) {
-        SluiceException error = why.error();
-        transfer.countRefused(figures, error);
-        transfer.letGo();
-        return error;
+        submissions.submit(transfer);
     }
 
     @Override
@@ -523,21 +486,19 @@ public final class ConnectionFlow extends OwningFlow {
      * @param why the error of later submissions
      */
     public void refuse(ConnectionEnd why) {
-        if (refusal == null) {
-            refusal = why;
-        }
+        submissions.refuse(why);
     }
 
     /**
-     * The connection has ended: everything that is not posted ends now. What is posted, the closed endpoint completes, at once or
-     * when its device is done; {@link #endAll} ends the transfers of what it keeps.
+     * The connection has ended: ends everything that is not posted. The closed endpoint completes posted requests, at
+     * once or when its device is done; {@link #endAll} ends the transfers of those that it keeps.
      *
      * @param why the reason
      */
     public void stop(ConnectionEnd why) {
         if (ends.connectionEnd() == null) {
             ends.connectionEnded(why);
-            refusal = why;
+            submissions.connectionEnded(why);
             inquiries.connectionEnded(why);
             groups.connectionEnded();
         }

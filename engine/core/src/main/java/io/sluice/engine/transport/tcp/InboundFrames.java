@@ -35,6 +35,7 @@ final class InboundFrames {
     // checksum of the incoming payload; null on a connection without checksums
     private final @Nullable MemoryChecksum payloadSum;
     private final int sumsBytes;
+    private final InboundWords words;
 
     // the received part of an incomplete header
     private final MemorySegment held =
@@ -60,7 +61,6 @@ final class InboundFrames {
 
     // a write has arrived whose signal must be the next frame
     private boolean signalDue;
-    private long fetched;
 
     private enum Payload {
         NONE,
@@ -131,6 +131,7 @@ final class InboundFrames {
         boolean summed = context.integrity() == Integrity.CRC32C;
         this.payloadSum = summed ? scratch.newSum() : null;
         this.sumsBytes = summed ? FrameHeader.SUMS_BYTES : 0;
+        this.words = new InboundWords(context, scratch, summed);
     }
 
     boolean isInsideFrame() {
@@ -336,15 +337,17 @@ final class InboundFrames {
             case FrameHeader.NACK ->
                 sink.writesAcknowledged(
                         FrameHeader.handle(staging, at), CompletionStatus.refusal(FrameHeader.status(staging, at)));
-            case FrameHeader.PUT, FrameHeader.SIGNAL -> sink.writeHandled(word(operation, at, length));
+            case FrameHeader.PUT, FrameHeader.SIGNAL ->
+                sink.writeHandled(words.execute(operation, staging, at, length));
             case FrameHeader.SIGNAL_OF_WRITE -> {
                 signalDue = false;
-                sink.writeHandled(status == CompletionStatus.SUCCESS ? word(operation, at, length) : status);
+                sink.writeHandled(
+                        status == CompletionStatus.SUCCESS ? words.execute(operation, staging, at, length) : status);
             }
             case FrameHeader.FETCH_ADD, FrameHeader.COMPARE_AND_SWAP -> {
-                CompletionStatus outcome = word(operation, at, length);
+                CompletionStatus outcome = words.execute(operation, staging, at, length);
                 if (outcome == CompletionStatus.SUCCESS) {
-                    sink.fetched(fetched);
+                    sink.fetched(words.fetched());
                 } else {
                     sink.readRefused(outcome);
                 }
@@ -355,84 +358,10 @@ final class InboundFrames {
                     throw new ProtocolException("the peer answered a read with a word");
                 }
                 request.fetched(FrameHeader.operand(staging, at));
-                sink.readDone(operandsAreIntact(at) ? CompletionStatus.SUCCESS : CompletionStatus.INTEGRITY);
+                sink.readDone(words.isIntact(staging, at) ? CompletionStatus.SUCCESS : CompletionStatus.INTEGRITY);
             }
             default -> throw new ProtocolException("the peer sent a frame of unknown operation " + operation);
         }
-    }
-
-    // ---- words ----
-
-    private CompletionStatus word(int operation, long at, long length) {
-        if (length < 1
-                || length > WorkRequest.WORD_BYTES
-                || (operation != FrameHeader.PUT && length < WorkRequest.WORD_BYTES)) {
-            throw new ProtocolException("the peer sent a word of " + length + " bytes");
-        }
-        if (!operandsAreIntact(at)) {
-            return CompletionStatus.INTEGRITY;
-        }
-        WorkRequest.Opcode what = switch (operation) {
-            case FrameHeader.PUT -> WorkRequest.Opcode.PUT;
-            case FrameHeader.FETCH_ADD -> WorkRequest.Opcode.FETCH_ADD;
-            case FrameHeader.COMPARE_AND_SWAP -> WorkRequest.Opcode.COMPARE_AND_SWAP;
-            default -> WorkRequest.Opcode.SIGNAL;
-        };
-        ExportedRegion region = context.exposed(FrameHeader.handle(staging, at));
-        CompletionStatus outcome = acquire(region, what, at, length);
-        if (region == null || outcome != CompletionStatus.SUCCESS) {
-            return outcome;
-        }
-        try {
-            long offset = FrameHeader.offset(staging, at);
-            long operand = FrameHeader.operand(staging, at);
-            FaultCheckedCopy.require(region.memory().segment(), offset, length);
-            switch (what) {
-                case PUT -> PutValue.store(region.memory().segment(), offset, operand, (int) length);
-                case COMPARE_AND_SWAP ->
-                    fetched = region.compareAndSwap(offset, FrameHeader.expected(staging, at), operand);
-                default -> fetched = region.fetchAdd(offset, operand);
-            }
-            context.served(what, length);
-            return CompletionStatus.SUCCESS;
-        } catch (IllegalStateException | InternalError gone) {
-            // the arena was closed, or the mapped file was truncated
-            return CompletionStatus.REMOTE_MEMORY_FAULT;
-        } finally {
-            region.release();
-        }
-    }
-
-    private boolean operandsAreIntact(long at) {
-        return payloadSum == null || FrameHeader.operandSum(staging, at, scratch.sum()) == announcedSum;
-    }
-
-    private CompletionStatus acquire(
-            @Nullable ExportedRegion region, WorkRequest.Opcode operation, long at, long length) {
-        return acquire(
-                region,
-                operation,
-                FrameHeader.key(staging, at),
-                FrameHeader.epoch(staging, at),
-                FrameHeader.offset(staging, at),
-                length);
-    }
-
-    private static CompletionStatus acquire(
-            @Nullable ExportedRegion region,
-            WorkRequest.Opcode operation,
-            long key,
-            long epoch,
-            long offset,
-            long length) {
-        if (region == null) {
-            return CompletionStatus.UNKNOWN_REGION;
-        }
-        // frame payloads pass through the processor
-        if (!region.memory().isHost()) {
-            return CompletionStatus.UNSUPPORTED;
-        }
-        return region.acquire(operation, key, epoch, offset, length);
     }
 
     // ---- payloads ----
@@ -445,7 +374,7 @@ final class InboundFrames {
         table.toNativeOrder();
         MemorySegment header = table.header();
         ExportedRegion region = context.exposed(FrameHeader.handle(header, 0));
-        CompletionStatus outcome = acquire(
+        CompletionStatus outcome = AccessCheck.acquire(
                 region,
                 table.isWrite() ? WorkRequest.Opcode.WRITE : WorkRequest.Opcode.READ,
                 FrameHeader.key(header, 0),
@@ -488,7 +417,7 @@ final class InboundFrames {
 
     private void write(long at, long length, Payload kind) {
         ExportedRegion region = context.exposed(FrameHeader.handle(staging, at));
-        begins(kind, length, region, acquire(region, WorkRequest.Opcode.WRITE, at, length));
+        begins(kind, length, region, AccessCheck.acquire(region, WorkRequest.Opcode.WRITE, staging, at, length));
         if (region != null && !dropping) {
             target = region.memory().segment();
             targetOffset = FrameHeader.offset(staging, at);
@@ -497,7 +426,7 @@ final class InboundFrames {
 
     private void read(long at, long length) {
         ExportedRegion region = context.exposed(FrameHeader.handle(staging, at));
-        CompletionStatus answer = acquire(region, WorkRequest.Opcode.READ, at, length);
+        CompletionStatus answer = AccessCheck.acquire(region, WorkRequest.Opcode.READ, staging, at, length);
         if (region != null && answer == CompletionStatus.SUCCESS) {
             try {
                 sink.readAsked(region, FrameHeader.offset(staging, at), length);

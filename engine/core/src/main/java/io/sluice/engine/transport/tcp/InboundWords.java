@@ -1,0 +1,79 @@
+package io.sluice.engine.transport.tcp;
+
+import io.sluice.engine.ProtocolException;
+import io.sluice.engine.transport.CompletionStatus;
+import io.sluice.engine.transport.EndpointContext;
+import io.sluice.engine.transport.ExportedRegion;
+import io.sluice.engine.transport.FaultCheckedCopy;
+import io.sluice.engine.transport.WorkRequest;
+import java.lang.foreign.MemorySegment;
+
+/** Executes the puts, signals and atomic operations of a lane's peer. Confined to the connection's loop. */
+final class InboundWords {
+    private final EndpointContext context;
+    private final LoopScratch scratch;
+    private final boolean summed;
+    private long fetched;
+
+    InboundWords(EndpointContext context, LoopScratch scratch, boolean summed) {
+        this.context = context;
+        this.scratch = scratch;
+        this.summed = summed;
+    }
+
+    /**
+     * Executes the operation of a frame.
+     *
+     * @throws ProtocolException if the operation has no words of this length
+     */
+    CompletionStatus execute(int operation, MemorySegment header, long at, long length) {
+        if (length < 1
+                || length > WorkRequest.WORD_BYTES
+                || (operation != FrameHeader.PUT && length < WorkRequest.WORD_BYTES)) {
+            throw new ProtocolException("the peer sent a word of " + length + " bytes");
+        }
+        if (!isIntact(header, at)) {
+            return CompletionStatus.INTEGRITY;
+        }
+        WorkRequest.Opcode what = switch (operation) {
+            case FrameHeader.PUT -> WorkRequest.Opcode.PUT;
+            case FrameHeader.FETCH_ADD -> WorkRequest.Opcode.FETCH_ADD;
+            case FrameHeader.COMPARE_AND_SWAP -> WorkRequest.Opcode.COMPARE_AND_SWAP;
+            default -> WorkRequest.Opcode.SIGNAL;
+        };
+        ExportedRegion region = context.exposed(FrameHeader.handle(header, at));
+        CompletionStatus outcome = AccessCheck.acquire(region, what, header, at, length);
+        if (region == null || outcome != CompletionStatus.SUCCESS) {
+            return outcome;
+        }
+        try {
+            long offset = FrameHeader.offset(header, at);
+            long operand = FrameHeader.operand(header, at);
+            FaultCheckedCopy.require(region.memory().segment(), offset, length);
+            switch (what) {
+                case PUT -> PutValue.store(region.memory().segment(), offset, operand, (int) length);
+                case COMPARE_AND_SWAP ->
+                    fetched = region.compareAndSwap(offset, FrameHeader.expected(header, at), operand);
+                default -> fetched = region.fetchAdd(offset, operand);
+            }
+            context.served(what, length);
+            return CompletionStatus.SUCCESS;
+        } catch (IllegalStateException | InternalError gone) {
+            // the arena was closed, or the mapped file was truncated
+            return CompletionStatus.REMOTE_MEMORY_FAULT;
+        } finally {
+            region.release();
+        }
+    }
+
+    /** The previous value of the word that the last operation changed. */
+    long fetched() {
+        return fetched;
+    }
+
+    /** Whether the checksum of a header's operands matches; true on a connection without checksums. */
+    boolean isIntact(MemorySegment header, long at) {
+        return !summed
+                || FrameHeader.operandSum(header, at, scratch.sum()) == FrameHeader.payloadSum(header, at);
+    }
+}
