@@ -163,7 +163,7 @@ static void the_wrong_local_key_is_refused(void) {
             }
             CHECK_SAME(post(&ends.one, &ends.request), 0);
             expect_status(&ends.one, 1, IBV_WC_LOC_PROT_ERR);
-            /* The peer never heard of it. */
+            /* The request never reached the peer. */
             CHECK_SAME(state_of(&ends.other), IBV_QPS_RTS);
             expect_refusal(&ends, IBV_WC_WR_FLUSH_ERR);
         }

@@ -14,7 +14,7 @@ import java.util.spi.ToolProvider;
 
 /** The Javadoc of the public packages of all published modules, as one tree of pages. */
 final class ApiPages {
-    /** Where it lies in the site. */
+    /** Its path in the site. */
     static final Path FOLDER = Path.of("api");
 
     // Its public methods are tests, whose names say what they test.

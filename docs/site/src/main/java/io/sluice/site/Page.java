@@ -83,7 +83,7 @@ final class Page {
         return text.toString();
     }
 
-    /** Where the page of a Markdown file goes; any other file stays where it is. */
+    /** Returns the target of a Markdown page; other files keep their path. */
     static Path targetOf(Path source) {
         String name = source.getFileName().toString();
         if (name.equals(README)) {
@@ -136,7 +136,7 @@ final class Page {
         });
     }
 
-    /** What becomes of a link's destination. */
+    /** Converts the destination of a link. */
     @FunctionalInterface
     interface LinkRewriting {
         String rewritten(String destination);

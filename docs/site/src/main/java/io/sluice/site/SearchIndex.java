@@ -5,7 +5,7 @@ import java.util.List;
 import org.commonmark.node.Heading;
 import org.commonmark.node.Node;
 
-/** What can be found: each section of each page, and each public type. The browser searches it by itself. */
+/** The searchable sections of pages and public types. The browser searches it without a server. */
 final class SearchIndex {
     private final List<String> entries = new ArrayList<>();
 

@@ -1,7 +1,7 @@
 package io.sluice.engine;
 
 /**
- * What executes atomic operations and signals on the words of a region. Operations are atomic only with respect to
+ * The executor of atomic operations and signals on the words of a region. Operations are atomic only with respect to
  * others of the same domain, so a region declares one domain and operations of the other are refused.
  */
 public enum AtomicDomain {

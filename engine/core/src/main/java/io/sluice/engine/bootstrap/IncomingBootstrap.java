@@ -462,7 +462,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
     @Override
     public void evicted() {
         boolean answered = isAnswered();
-        // what it has said may lie in its socket, unread because this engine is slow, and not the peer
+        // the peer's message may wait unread in its socket because this engine is slow
         loop.execute(() -> {
             if (!over && isAnswered() == answered) {
                 reject(

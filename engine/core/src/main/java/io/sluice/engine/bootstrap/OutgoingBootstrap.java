@@ -102,8 +102,7 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
 
     private void tryNextHost() {
         while (!over && nextHost < hosts.size()) {
-            // what time is left is shared by the addresses that are left, so that a silent one leaves some for the
-            // others
+            // the remaining addresses share the remaining time, so that a silent one leaves some for the others
             long now = System.nanoTime();
             loop.arm(attempt, now + (deadline - now) / (hosts.size() - nextHost));
             InetSocketAddress next = new InetSocketAddress(hosts.get(nextHost++), target.port());

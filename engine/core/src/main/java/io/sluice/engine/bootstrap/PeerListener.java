@@ -149,7 +149,7 @@ public final class PeerListener {
                         "cannot accept connections now: " + Errno.message(-error)
                                 + (descriptors ? "; raise the limit of open files (ulimit -n)" : ""),
                         null);
-        // what only waits must not keep descriptors from what goes on
+        // idle waiting sockets must not keep descriptors from active connections
         int dropped = waiting.dropOne();
         for (int i = 0; i < DROPPED_WHEN_EXHAUSTED && dropped != WaitingSockets.NONE; i++) {
             turnAway(dropped);

@@ -13,7 +13,7 @@ public interface SessionFigures {
     /** Transfers submitted and not ended. */
     int pending();
 
-    /** When the peer was last heard of, as {@link System#nanoTime()}. */
+    /** When the last bytes of the peer arrived, as {@link System#nanoTime()}. */
     long lastReceived();
 
     /** The preferred transport of its data. */

@@ -71,7 +71,7 @@ final class FlowFigures {
         }
         clock.count(counted, kind, elements, bytes, nanos);
         Observers told = observers;
-        // what was not timed itself is less than 0
+        // a negative time was not measured
         if (told != null && nanos >= slowNanos) {
             told.slowTransfer(connection, kind, bytes, 0, nanos, null);
         }

@@ -83,9 +83,9 @@ final class InlineClock {
     }
 
     /**
-     * The one that began last is done.
+     * The last started transfer is done.
      *
-     * @return how long it took; what is below 0 is the complement of what it is taken to have taken
+     * @return how long it took in nanoseconds; a negative value is the complement of an estimate
      */
     long ends(long bytes) {
         if (!timing) {

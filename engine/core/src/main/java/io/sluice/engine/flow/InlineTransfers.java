@@ -40,8 +40,8 @@ final class InlineTransfers {
         if (transfer.callerThreadBytes() > mostBytes[path] || transfer.options.startAfter() != null) {
             return false;
         }
-        // of several paths one may not copy here: what was copied before would be copied once more, and count for the
-        // first
+        // with several paths, a path that cannot copy here would make earlier copies run again and count for the first
+        // path
         if (endpoints.length > 1 && !transfer.isOfOnePath()) {
             return false;
         }

@@ -25,7 +25,7 @@ final class LatencyBuckets {
 
     private static byte[] least() {
         byte[] least = new byte[Long.SIZE + 1];
-        // what is negative has none, and neither has 0
+        // negative times and 0 have no bucket
         for (int zeros = 1; zeros < Long.SIZE; zeros++) {
             long time = 1L << (Long.SIZE - 1 - zeros);
             while (BOUNDS[least[zeros]] < time) {

@@ -29,7 +29,7 @@ abstract class OneElementTransfer extends DataTransfer {
         return operation;
     }
 
-    /** Where the next run begins. The calling thread holds it. */
+    /** Sets the remote offset of the next run. The calling thread holds the transfer. */
     final void remoteOffset(long newOffset) {
         remoteOffset = newOffset;
     }

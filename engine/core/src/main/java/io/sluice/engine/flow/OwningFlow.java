@@ -32,9 +32,12 @@ abstract class OwningFlow {
     /** Called when a part of a transfer, for which later operations wait, has ended before the rest. */
     abstract void leave(WriteGroup group);
 
-    /** The bytes of a transfer have been acknowledged on a path; what it does by another waits until they are visible to that. */
+    /**
+     * The bytes of a transfer were acknowledged on a path; its signal on another path waits until they are visible
+     * there.
+     */
     abstract void whenVisible(FlowTransfer transfer, int path);
 
-    /** What a transfer had to wait for is done. */
+    /** The operations that a transfer had to wait for are done. */
     abstract void unblocked(FlowTransfer transfer);
 }

@@ -11,8 +11,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The work requests that are to be posted on one path, and what the path needs them to be. What the endpoint has left may give
- * its credits back, and is offered again once it has them again. On the poller's thread.
+ * The work requests to be posted on one path, and the limits that the path sets for them. Requests refused by the
+ * endpoint may return their credits, and are offered again once they have credits. On the poller's thread.
  */
 final class PathQueue {
     private static final int BATCH = 64;
@@ -134,7 +134,7 @@ final class PathQueue {
         bare++;
     }
 
-    /** What the endpoint has left gives its credits back; false if it holds none. */
+    /** Returns the credits of refused requests; false if they hold none. */
     boolean giveBack(ConnectionWindow window) {
         boolean some = false;
         for (int i = from; i < to; i++) {
@@ -144,7 +144,7 @@ final class PathQueue {
         return some;
     }
 
-    /** What completes from here on does so now: one look at the clock for all. */
+    /** Reads the clock once for all completions from here on. */
     private void offer(EventLoop loop) {
         loop.beginBatch();
         long at = loop.batchTime();

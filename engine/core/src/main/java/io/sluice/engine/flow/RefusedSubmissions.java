@@ -32,7 +32,7 @@ public final class RefusedSubmissions {
     }
 
     /**
-     * How many there were; each element counts.
+     * Returns the number of refused operations; each element counts.
      *
      * @param operation of which kind
      * @return the count
@@ -42,7 +42,7 @@ public final class RefusedSubmissions {
     }
 
     /**
-     * What those were to move.
+     * Returns the bytes that they were to move.
      *
      * @param operation of which kind
      * @return bytes

@@ -215,7 +215,7 @@ final class SendQueue {
         }
         stalled |= 1 << path.index();
         someBare |= path.bare() != null;
-        // what it has just been left with may hold credits that others were looked at without
+        // the refused requests may hold credits that others were passed over for
         pumpAgain |= !wasRefused && path.isRefused() && paths.length > 1 && hasWaiting();
         return false;
     }
@@ -227,7 +227,10 @@ final class SendQueue {
                 && (lacks.element().credits() != 0 || bare.element().credits() == 0);
     }
 
-    /** What paths without room have left gives its credits back, so that others can go; false if it holds none. */
+    /**
+     * Returns the credits of requests refused on paths without room, so that others can proceed; false if they hold
+     * none.
+     */
     private boolean giveBack() {
         boolean some = false;
         for (PathQueue path : paths) {

@@ -216,7 +216,7 @@ final class SignallingTransfer extends DataTransfer implements WriteGroup.Follow
             if (group != null) {
                 flow().leave(group);
             }
-            // what follows its group waits for visibility there
+            // operations that follow its group wait for visibility there
             if (signal.order() == SignalOrder.WEAK && path() != signal.remote().path()) {
                 flow().whenVisible(this, path());
             } else {

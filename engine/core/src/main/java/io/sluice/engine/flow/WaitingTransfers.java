@@ -5,11 +5,11 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The transfers of a connection that have something to post. Within a priority they go in the order in which they came. Among
- * the first of each priority the most urgent one goes, unless another is overdue: it was submitted first, when each step down
- * counts as having come an aging time later. What is overdue and what is most urgent take turns, chunk by chunk. So nothing
- * starves; and however much is overdue, something urgent waits for no more than one chunk of it at a time. All that holds among the
- * transfers of the paths that are asked for: those of a path that takes nothing now hold up no others. On the poller's thread.
+ * The transfers of a connection that have something to post. Within a priority they are first in, first out. Among the
+ * first of each priority the most urgent one is next, unless another is overdue: it was submitted first, when each step
+ * down in priority counts as an aging time later. Overdue and most urgent transfers alternate, chunk by chunk. So
+ * nothing starves; and regardless of how much is overdue, an urgent transfer waits for no more than one overdue chunk
+ * at a time. Paths without room are left out and hold up no others. On the poller's thread.
  */
 @SuppressWarnings("ReferenceEquality") // a transfer is its own identity
 final class WaitingTransfers {

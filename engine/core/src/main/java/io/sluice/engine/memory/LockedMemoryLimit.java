@@ -21,7 +21,7 @@ public final class LockedMemoryLimit {
         }
     }
 
-    /** What the kernel's table says. */
+    /** Parses the kernel's table of limits. */
     static long of(List<String> limits) {
         for (String line : limits) {
             if (line.startsWith(NAME)) {

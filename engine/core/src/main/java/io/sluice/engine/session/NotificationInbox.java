@@ -74,7 +74,7 @@ final class NotificationInbox {
         }
     }
 
-    /** No more will come; what waits can still be taken. */
+    /** No more will arrive; waiting notifications can still be taken. */
     void end(@Nullable SluiceException why) {
         ended = true;
         error = why;

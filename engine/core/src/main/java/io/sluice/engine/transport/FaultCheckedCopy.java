@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
  * Thread-safe.
  */
 public final class FaultCheckedCopy {
-    // what is found there does not matter
+    // its contents do not matter
     private static final MemorySegment SEEN = Arena.global().allocate(Long.BYTES, Long.BYTES);
 
     private FaultCheckedCopy() {}

@@ -273,7 +273,7 @@ class ProcessFaultsTest {
     /** Over a connection that outlasts a busy machine for so long: its liveness time-out is short. */
     private static RemoteRegion attached(TransferEngine engine, PeerProcess peer) {
         AtomicReference<RemoteRegion> attached = new AtomicReference<>();
-        Patience.until("the peer is heard of", () -> {
+        Patience.until("the peer connects and attaches", () -> {
             try {
                 Connection connection = Patience.await(engine.connect(peer.address()));
                 attached.set(Patience.await(connection.attach(peer.region(0))));

@@ -182,7 +182,7 @@ class TransferStateOrdersTest {
             for (Run run : runs) {
                 assertThat(run.admissions).as("admissions of a run").isOne();
                 assertThat(run.ends).as("ends of a run").isOne();
-                assertThat(run.cancels).as("cancels that the poller is told of").isLessThanOrEqualTo(1);
+                assertThat(run.cancels).as("cancels that reach the poller").isLessThanOrEqualTo(1);
             }
             assertThat(hold()).as("at rest in the end").isTrue();
         }

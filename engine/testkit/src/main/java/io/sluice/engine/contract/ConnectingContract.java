@@ -369,7 +369,7 @@ interface ConnectingContract extends Contract {
         assertThat(engine.regions()).isEmpty();
         assertThatThrownBy(() -> await(engine.connect(address))).isInstanceOf(RuntimeException.class);
         assertThatThrownBy(() -> allocate(engine, 64, RegionOptions.local())).isInstanceOf(RuntimeException.class);
-        until("the peer has heard of it", () -> target.connections().isEmpty());
+        until("the peer sees the end", () -> target.connections().isEmpty());
         target.close();
     }
 

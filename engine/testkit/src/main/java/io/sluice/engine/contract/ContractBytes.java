@@ -8,7 +8,7 @@ import java.lang.foreign.ValueLayout;
  * that they may lie where no processor sees them; on the host nothing is copied that need not be.
  */
 public interface ContractBytes {
-    /** How much is looked at, or written, in one go: what is larger goes in pieces. */
+    /** The most bytes read or written at once; more goes in pieces. */
     int PIECE_BYTES = 1 << 20;
 
     /**

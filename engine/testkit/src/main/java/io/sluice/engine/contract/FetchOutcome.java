@@ -27,7 +27,7 @@ final class FetchOutcome implements FetchCallback {
         return previous;
     }
 
-    /** Waits for success; what the word held before. */
+    /** Waits for success; returns the previous value of the word. */
     long awaitPrevious() {
         terminal.awaitSuccess();
         return previous;

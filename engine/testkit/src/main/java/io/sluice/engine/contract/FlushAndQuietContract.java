@@ -433,7 +433,7 @@ interface FlushAndQuietContract extends Contract {
             await(pair.connection().flush());
             failure(pair.connection().quiet(), ConnectionLostException.class);
             until(
-                    "the other side has heard of it",
+                    "the other side sees the end",
                     () -> pair.target().connections().isEmpty());
             await(pair.accepted().flush());
             failure(pair.accepted().quiet(), ConnectionLostException.class);

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Test;
 /** Every transfer ends exactly once, with success or a typed error, even if the peer fails. */
 interface TerminalSignalContract extends Contract {
     int MOST_BYTES = 1 << 20;
-    /** For tests in which a peer falls silent; until then it must be heard of within this time. */
+    /** For tests in which a peer falls silent; until then its messages must arrive within this time. */
     Duration LIVENESS = Patience.scaled(Duration.ofMillis(1500));
 
     /**
@@ -45,7 +45,7 @@ interface TerminalSignalContract extends Contract {
      * call throws then, or a transfer that was to succeed does not.
      */
     static void untilHeardOf(Runnable round) {
-        until("the peer is heard of until it falls silent", Patience.longBound(), () -> {
+        until("the peer responds until it falls silent", Patience.longBound(), () -> {
             try {
                 round.run();
                 return true;

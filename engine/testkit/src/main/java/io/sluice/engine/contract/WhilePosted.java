@@ -11,7 +11,7 @@ import java.util.concurrent.CompletableFuture;
  * copies only so much in a turn, and an adapter takes milliseconds for all of it.
  */
 final class WhilePosted {
-    /** More than a poller copies in two turns, so that it has heard of the action before the last. */
+    /** More than a poller copies in two turns, so that it handles the action before the last one. */
     static final long BYTES = 48 << 20;
 
     /** The most rounds: an adapter may be faster, but not in so many rounds. */
