@@ -6,7 +6,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -159,4 +159,56 @@ void foreign_library_run(void (*load)(void *argument), void *argument, struct fo
     /* Not while it loads: the dynamic linker's lock is held then. */
     name_library(&claimed, claim);
     pthread_mutex_unlock(&running);
+}
+
+struct loading {
+    struct foreign_library *library;
+    const char *file;
+    bool (*prepare)(void *handle, const char *file, char *cause);
+    bool is_loaded;
+};
+
+static void open_and_prepare(void *argument) {
+    struct loading *loading = argument;
+    char *cause = loading->library->cause;
+    void *handle = dlopen(loading->file, RTLD_NOW | RTLD_LOCAL);
+    if (handle == NULL) {
+        const char *error = dlerror();
+        snprintf(cause, FOREIGN_CAUSE_BYTES, "%s cannot be loaded: %s", loading->file,
+                error == NULL ? "no reason is given" : error);
+        return;
+    }
+    loading->is_loaded = loading->prepare(handle, loading->file, cause);
+}
+
+const char *foreign_library_load(struct foreign_library *library, const char *file,
+        bool (*prepare)(void *handle, const char *file, char *cause)) {
+    pthread_mutex_lock(&library->lock);
+    if (!library->was_tried) {
+        library->was_tried = true;
+        struct loading loading = {.library = library, .file = file, .prepare = prepare};
+        foreign_library_run(open_and_prepare, &loading, &library->claim);
+        atomic_store_explicit(&library->is_loaded, loading.is_loaded, memory_order_release);
+    }
+    const char *result = atomic_load_explicit(&library->is_loaded, memory_order_relaxed) ? NULL : library->cause;
+    pthread_mutex_unlock(&library->lock);
+    return result;
+}
+
+bool foreign_library_is_loaded(struct foreign_library *library) {
+    return atomic_load_explicit(&library->is_loaded, memory_order_acquire);
+}
+
+uint32_t foreign_library_claimed_signals(struct foreign_library *library) {
+    pthread_mutex_lock(&library->lock);
+    uint32_t signals = library->claim.signals;
+    pthread_mutex_unlock(&library->lock);
+    return signals;
+}
+
+/* Converts a function address through an object pointer, as POSIX specifies for dlsym. */
+bool foreign_library_find(void *handle, const char *symbol, void *member) {
+    void *address = dlsym(handle, symbol);
+    memcpy(member, &address, sizeof address);
+    return address != NULL;
 }

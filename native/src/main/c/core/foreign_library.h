@@ -5,6 +5,8 @@
 #include "sluice.h"
 
 #include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
 
 /* The signals that a library claimed: bit n is signal n; 0 if none. */
 struct foreign_claim {
@@ -21,5 +23,35 @@ struct foreign_claim {
  * set. That is safe while other threads call getenv, but not while they call setenv or putenv. A JVM calls neither.
  */
 void foreign_library_run(void (*load)(void *argument), void *argument, struct foreign_claim *claim);
+
+#define FOREIGN_CAUSE_BYTES 1024
+
+/* A library that is opened at most once, and never closed after a success. */
+struct foreign_library {
+    pthread_mutex_t lock;
+    bool was_tried;
+    atomic_bool is_loaded;
+    char cause[FOREIGN_CAUSE_BYTES];
+    struct foreign_claim claim;
+};
+
+#define FOREIGN_LIBRARY {.lock = PTHREAD_MUTEX_INITIALIZER}
+
+/*
+ * Opens a file, and prepares it with a function that gets the library's handle; false from there means that the function
+ * has written the cause. Returns NULL if the library is usable, otherwise a sentence that says why it is not. The first
+ * call decides.
+ */
+const char *foreign_library_load(struct foreign_library *library, const char *file,
+        bool (*prepare)(void *handle, const char *file, char *cause));
+
+/* Whether the library is usable. What its preparation wrote is visible to a thread for which this is true. */
+bool foreign_library_is_loaded(struct foreign_library *library);
+
+/* The signals that it claimed; complete after the load. */
+uint32_t foreign_library_claimed_signals(struct foreign_library *library);
+
+/* Stores the address of a function, as dlsym finds it; false and NULL if there is none. */
+bool foreign_library_find(void *handle, const char *symbol, void *member);
 
 #endif

@@ -10,9 +10,6 @@
 
 #include "sluice.h"
 
-/* Size of the sentence that says why the library cannot be used, with its terminator. */
-#define SLUICE_VERBS_CAUSE_BYTES 1024
-
 /* Returns NULL if the library is usable, otherwise why it is not. */
 const char *sluice_verbs_load(const char *path);
 bool sluice_verbs_loaded(void);

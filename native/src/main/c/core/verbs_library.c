@@ -4,8 +4,6 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,88 +11,51 @@
 
 struct verbs_library verbs;
 
-static pthread_mutex_t loading_lock = PTHREAD_MUTEX_INITIALIZER;
-static bool was_tried;
-static char cause[SLUICE_VERBS_CAUSE_BYTES];
-static atomic_bool is_loaded;
-static struct foreign_claim claim;
+static struct foreign_library library = FOREIGN_LIBRARY;
 
-/* Converts a function address through an object pointer, as POSIX specifies for dlsym. */
-static bool find(void *library, const char *symbol, void *member) {
-    void *address = dlsym(library, symbol);
-    memcpy(member, &address, sizeof address);
-    return address != NULL;
-}
-
-static const char *missing_symbol(void *library, struct verbs_library *found) {
+static const char *missing_symbol(void *handle, struct verbs_library *found) {
 #define VERBS_FIND(name, symbol) \
-    if (!find(library, #symbol, &found->name)) { \
+    if (!foreign_library_find(handle, #symbol, &found->name)) { \
         return #symbol; \
     }
     VERBS_FUNCTIONS(VERBS_FIND)
 #undef VERBS_FIND
-#define VERBS_FIND(name, symbol) find(library, #symbol, &found->name);
+#define VERBS_FIND(name, symbol) foreign_library_find(handle, #symbol, &found->name);
     VERBS_NEWER_FUNCTIONS(VERBS_FIND)
 #undef VERBS_FIND
     return NULL;
 }
 
-struct loading {
-    const char *file;
-    bool is_loaded;
-};
-
-static void load(void *argument) {
-    struct loading *loading = argument;
-    const char *file = loading->file;
-    void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) {
-        const char *error = dlerror();
-        snprintf(cause, sizeof cause, "%s cannot be loaded: %s", file, error == NULL ? "no reason is given" : error);
-        return;
-    }
-    const char *missing = missing_symbol(library, &verbs);
+static bool prepare(void *handle, const char *file, char *cause) {
+    const char *missing = missing_symbol(handle, &verbs);
     if (missing != NULL) {
-        snprintf(cause, sizeof cause, "%s lacks the function %s", file, missing);
+        snprintf(cause, FOREIGN_CAUSE_BYTES, "%s lacks the function %s", file, missing);
         memset(&verbs, 0, sizeof verbs);
-        dlclose(library);
-        return;
+        dlclose(handle);
+        return false;
     }
-    /* The first list loads the drivers, each a library of its own. */
+    /* The first list loads the drivers, each a library of its own; not all of them survive an unload. */
     struct ibv_device **devices = verbs.get_device_list(NULL);
     if (devices != NULL) {
         verbs.free_device_list(devices);
     }
-    loading->is_loaded = true;
+    return true;
 }
 
 const char *sluice_verbs_load(const char *path) {
-    pthread_mutex_lock(&loading_lock);
-    if (!was_tried) {
-        was_tried = true;
-        struct loading loading = {.file = path == NULL || path[0] == '\0' ? DEFAULT_LIBRARY : path};
-        /* Never unloaded: not all drivers that it loads survive that. */
-        foreign_library_run(load, &loading, &claim);
-        atomic_store_explicit(&is_loaded, loading.is_loaded, memory_order_release);
-    }
-    const char *result = atomic_load_explicit(&is_loaded, memory_order_relaxed) ? NULL : cause;
-    pthread_mutex_unlock(&loading_lock);
-    return result;
+    return foreign_library_load(&library, path == NULL || path[0] == '\0' ? DEFAULT_LIBRARY : path, prepare);
 }
 
 uint32_t sluice_verbs_claimed_signals(void) {
-    pthread_mutex_lock(&loading_lock);
-    uint32_t signals = claim.signals;
-    pthread_mutex_unlock(&loading_lock);
-    return signals;
+    return foreign_library_claimed_signals(&library);
 }
 
 const char *sluice_verbs_claimant(void) {
-    return claim.library;
+    return library.claim.library;
 }
 
 bool sluice_verbs_loaded(void) {
-    return atomic_load_explicit(&is_loaded, memory_order_acquire);
+    return foreign_library_is_loaded(&library);
 }
 
 int verbs_set_non_blocking(int descriptor) {

@@ -12,9 +12,6 @@
 
 #include "sluice.h"
 
-/* Size of the sentence that says why the driver cannot be used, with its terminator. */
-#define SLUICE_CUDA_CAUSE_BYTES 1024
-
 /* Base of the results that represent a negated errno. */
 #define SLUICE_CUDA_SYSTEM_ERROR (-100000)
 

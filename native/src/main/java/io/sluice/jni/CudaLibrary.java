@@ -39,8 +39,7 @@ public final class CudaLibrary {
      *     cannot be loaded or initialised (such as without a visible device), or which function it lacks
      */
     public static @Nullable String load(@Nullable String path) {
-        byte[] cause = open(path == null ? null : path.getBytes(UTF_8));
-        return cause == null ? null : new String(cause, UTF_8);
+        return ForeignLibrary.text(open(ForeignLibrary.path(path)));
     }
 
     /**
@@ -50,13 +49,7 @@ public final class CudaLibrary {
      * @return a sentence with the file and the signals; {@code null} if there were none, or nothing is loaded yet
      */
     public static @Nullable String claim() {
-        int signals = claimedSignals();
-        if (signals == 0) {
-            return null;
-        }
-        String file = new String(claimant(), UTF_8);
-        return (file.isEmpty() ? "A library that libcuda loads" : file) + " wanted to handle " + SignalNames.of(signals)
-                + "; the handlers of this process were kept or restored";
+        return ForeignLibrary.claim("libcuda", claimedSignals(), claimant());
     }
 
     /**

@@ -1,7 +1,5 @@
 package io.sluice.jni;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,8 +36,7 @@ public final class VerbsLibrary {
      *     that was tried, and why it cannot be loaded or which function it lacks
      */
     public static @Nullable String load(@Nullable String path) {
-        byte[] cause = open(path == null ? null : path.getBytes(UTF_8));
-        return cause == null ? null : new String(cause, UTF_8);
+        return ForeignLibrary.text(open(ForeignLibrary.path(path)));
     }
 
     /**
@@ -51,13 +48,7 @@ public final class VerbsLibrary {
      * @return a sentence with the file and the signals; {@code null} if there were none, or nothing is loaded yet
      */
     public static @Nullable String claim() {
-        int signals = claimedSignals();
-        if (signals == 0) {
-            return null;
-        }
-        String file = new String(claimant(), UTF_8);
-        return (file.isEmpty() ? "A library that libibverbs loads" : file) + " wanted to handle "
-                + SignalNames.of(signals) + "; the handlers of this process were kept or restored";
+        return ForeignLibrary.claim("libibverbs", claimedSignals(), claimant());
     }
 
     private static native byte @Nullable [] open(byte @Nullable [] path);
