@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.BitSet;
 import java.util.List;
 
 /**
@@ -65,12 +66,35 @@ public final class MachineFacts {
      */
     public static int onlineProcessors() {
         try {
-            return ProcFiles.countOfCpuList(
-                    text(Path.of("/sys/devices/system/cpu/online")).strip());
-        } catch (UncheckedIOException | NumberFormatException e) {
+            return processors(text(Path.of("/sys/devices/system/cpu/online"))).cardinality();
+        } catch (UncheckedIOException | IllegalArgumentException e) {
             // some sandboxes hide /sys: fall back to what this process may use
             return Runtime.getRuntime().availableProcessors();
         }
+    }
+
+    /**
+     * Parses a list of processors as the kernel and {@code taskset} write it, such as {@code 0-3,8}.
+     *
+     * @param list the list; blank for none
+     * @return the processors' numbers
+     * @throws IllegalArgumentException if it is not such a list
+     */
+    public static BitSet processors(String list) {
+        BitSet processors = new BitSet();
+        if (list.isBlank()) {
+            return processors;
+        }
+        for (String range : list.split(",", -1)) {
+            String[] ends = range.strip().split("-", 2);
+            int first = Integer.parseInt(ends[0]);
+            int last = ends.length == 1 ? first : Integer.parseInt(ends[1]);
+            if (first < 0 || first > last || last == Integer.MAX_VALUE) {
+                throw new IllegalArgumentException("'" + range + "' is not a range of processors");
+            }
+            processors.set(first, last + 1);
+        }
+        return processors;
     }
 
     /**

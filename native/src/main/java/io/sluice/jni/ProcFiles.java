@@ -43,16 +43,6 @@ final class ProcFiles {
         return implementer == null || part == null ? "unknown" : "ARM implementer " + implementer + " part " + part;
     }
 
-    /** The number of processors in a list such as {@code 0-3,8,10-11}. */
-    static int countOfCpuList(String list) {
-        int count = 0;
-        for (String range : list.split(",")) {
-            String[] ends = range.split("-", 2);
-            count += Integer.parseInt(ends[ends.length - 1]) - Integer.parseInt(ends[0]) + 1;
-        }
-        return count;
-    }
-
     /** Whether {@code /proc/self/mounts} lists the file system of a file as {@code noexec}. */
     static boolean isOnNoexecMount(List<String> mounts, Path file) {
         int depth = -1;

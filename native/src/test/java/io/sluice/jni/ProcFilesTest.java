@@ -9,6 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ProcFilesTest {
     @Test
@@ -34,9 +35,23 @@ class ProcFilesTest {
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
-            value = {"0|1", "0-0|1", "0-3|4", "0-3,8|5", "0-3,8,10-11|7"})
-    void processors_are_counted(String list, int count) {
-        assertThat(ProcFiles.countOfCpuList(list)).isEqualTo(count);
+            value = {
+                "''|{}",
+                "0|{0}",
+                "0-0|{0}",
+                "0-3|{0, 1, 2, 3}",
+                "0-1,8,10-11|{0, 1, 8, 10, 11}",
+                "' 2 , 4 '|{2, 4}",
+                "63-64|{63, 64}"
+            })
+    void processors_are_parsed(String list, String processors) {
+        assertThat(MachineFacts.processors(list)).hasToString(processors);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"x", "3-1", "-1", "1-x,5", "1-2-3,4", "99999999999,7", "0-2147483647", "1,"})
+    void an_invalid_list_of_processors_is_an_error(String list) {
+        assertThatThrownBy(() -> MachineFacts.processors(list)).isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test

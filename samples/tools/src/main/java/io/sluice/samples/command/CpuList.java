@@ -1,5 +1,6 @@
 package io.sluice.samples.command;
 
+import io.sluice.jni.MachineFacts;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -58,16 +59,6 @@ record CpuList(String text) {
     }
 
     private BitSet numbers() {
-        BitSet numbers = new BitSet();
-        for (String part : text.split(",", -1)) {
-            String[] ends = part.split("-", -1);
-            int first = Integer.parseInt(ends[0]);
-            int last = Integer.parseInt(ends[ends.length - 1]);
-            if (first > last) {
-                throw new IllegalArgumentException("'" + part + "' is no range of processors");
-            }
-            numbers.set(first, last + 1);
-        }
-        return numbers;
+        return MachineFacts.processors(text);
     }
 }

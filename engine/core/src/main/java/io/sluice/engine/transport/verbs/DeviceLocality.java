@@ -1,9 +1,11 @@
 package io.sluice.engine.transport.verbs;
 
+import io.sluice.jni.MachineFacts;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /** How close a device is to a location: by the PCIe tree, or by NUMA node. */
@@ -69,23 +71,23 @@ final class DeviceLocality {
         if (status == null) {
             return -1;
         }
-        RailCpuList allowed = RailCpuList.parse(status.lines()
-                .filter(line -> line.startsWith("Cpus_allowed_list:"))
-                .map(line -> line.substring(line.indexOf(':') + 1).strip())
-                .findFirst()
-                .orElse(""));
         int found = -1;
         try (DirectoryStream<Path> nodes = Files.newDirectoryStream(NODES, "node[0-9]*")) {
+            BitSet allowed = MachineFacts.processors(status.lines()
+                    .filter(line -> line.startsWith("Cpus_allowed_list:"))
+                    .map(line -> line.substring(line.indexOf(':') + 1).strip())
+                    .findFirst()
+                    .orElse(""));
             for (Path each : nodes) {
                 String list = Sysfs.read(each.resolve("cpulist"));
-                if (list != null && RailCpuList.parse(list).intersects(allowed)) {
+                if (list != null && MachineFacts.processors(list).intersects(allowed)) {
                     if (found >= 0) {
                         return -1;
                     }
                     found = Integer.parseInt(each.getFileName().toString().substring("node".length()));
                 }
             }
-        } catch (IOException | NumberFormatException e) {
+        } catch (IOException | IllegalArgumentException e) {
             return -1;
         }
         return found;
