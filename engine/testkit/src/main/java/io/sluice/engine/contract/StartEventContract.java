@@ -43,28 +43,25 @@ interface StartEventContract extends Contract {
     default void nothingIsPostedBeforeTheEvent(TransferKind kind) {
         for (Ends ends : Ends.values()) {
             try (EnginePair pair = ends.open(transport(), both -> both.windowOperations(1))) {
-                MemoryRegion local = pair.local(TransferKind.BYTES);
-                MemoryRegion served = pair.served(TransferKind.BYTES);
-                RemoteRegion remote = pair.attach(served);
-                TransferKind.reset(bytesOf(local), bytesOf(served));
+                KindRegions regions = KindRegions.open(this, pair);
                 ManualEvent event = new ManualEvent();
                 TerminalSignal signal = new TerminalSignal();
-                Transfer transfer = kind.on(pair.connection(), local, remote, event.options(), signal);
+                Transfer transfer = regions.start(kind, event.options(), signal);
                 assertThat(event.timesAsked()).isEqualTo(1);
                 assertThat(event.asked()).isSameAs(Thread.currentThread());
                 // The only credit is free.
-                pair.write(local, 0, remote, 0, 0).awaitSuccess();
+                pair.write(regions.local(), 0, regions.remote(), 0, 0).awaitSuccess();
                 Patience.pause(LONG_ENOUGH_TO_SEE);
                 assertThat(signal.ended()).isFalse();
                 assertThat(transfer.isTerminated()).isFalse();
                 assertThat(pair.connection().window().operations()).isZero();
                 assertThat(pair.connection().window().bytes()).isZero();
                 assertThat(pair.connection().pending()).isEqualTo(1);
-                kind.assertNothingHappened(bytesOf(local), bytesOf(served));
+                regions.assertNothingHappened(kind);
                 event.happen();
                 signal.awaitSuccess();
                 await(pair.connection().quiet());
-                kind.assertHappened(bytesOf(local), bytesOf(served));
+                regions.assertHappened(kind);
                 pair.assertNothingIsHeld();
             }
         }
@@ -97,22 +94,15 @@ interface StartEventContract extends Contract {
     @EnumSource
     default void eventThatHasHappenedAlready(TransferKind kind) {
         try (EnginePair pair = EnginePair.open(transport())) {
-            MemoryRegion local = pair.local(TransferKind.BYTES);
-            MemoryRegion served = pair.served(TransferKind.BYTES);
-            RemoteRegion remote = pair.attach(served);
+            KindRegions regions = KindRegions.open(this, pair);
             List<StartEvent> events = List.of(
                     StartEvent.of(CompletableFuture.completedFuture("anything")), listener -> listener.happened(null));
             for (StartEvent event : events) {
-                TransferKind.reset(bytesOf(local), bytesOf(served));
+                regions.reset();
                 TerminalSignal signal = new TerminalSignal();
-                kind.on(
-                        pair.connection(),
-                        local,
-                        remote,
-                        TransferOptions.defaults().startAfter(event),
-                        signal);
+                regions.start(kind, TransferOptions.defaults().startAfter(event), signal);
                 signal.awaitSuccess();
-                kind.assertHappened(bytesOf(local), bytesOf(served));
+                regions.assertHappened(kind);
                 assertThat(TransferEngine.isPollerThread(signal.thread())).isTrue();
             }
         }
@@ -182,28 +172,24 @@ interface StartEventContract extends Contract {
     @EnumSource
     default void eventThatNeverHappensIsBoundedByTheDeadline(TransferKind kind) {
         try (EnginePair pair = EnginePair.open(transport())) {
-            MemoryRegion local = pair.local(TransferKind.BYTES);
-            MemoryRegion served = pair.served(TransferKind.BYTES);
-            RemoteRegion remote = pair.attach(served);
-            TransferKind.reset(bytesOf(local), bytesOf(served));
+            KindRegions regions = KindRegions.open(this, pair);
             ManualEvent event = new ManualEvent();
             TerminalSignal signal = new TerminalSignal();
-            Transfer transfer = kind.on(
-                    pair.connection(), local, remote, event.options().withDeadline(Duration.ofMillis(80)), signal);
+            Transfer transfer = regions.start(kind, event.options().withDeadline(Duration.ofMillis(80)), signal);
             signal.awaitFailure(TransferTimeoutException.class);
             await(transfer.quiesced());
             pair.assertNothingIsHeld();
             event.happen();
-            assertStaysUndone(pair, kind, local, served, signal);
+            assertStaysUndone(regions, kind, signal);
         }
     }
 
     /** Checks transfers that an event must not start any more. */
-    private void assertStaysUndone(
-            EnginePair pair, TransferKind kind, MemoryRegion local, MemoryRegion served, TerminalSignal signal) {
+    private static void assertStaysUndone(KindRegions regions, TransferKind kind, TerminalSignal signal) {
+        EnginePair pair = regions.pair();
         pair.notify(new byte[0]).awaitSuccess();
         Patience.pause(Duration.ofMillis(20));
-        kind.assertNothingHappened(bytesOf(local), bytesOf(served));
+        regions.assertNothingHappened(kind);
         assertThat(signal.count()).isEqualTo(1);
         pair.assertNothingIsHeld();
     }
@@ -212,18 +198,15 @@ interface StartEventContract extends Contract {
     @EnumSource
     default void cancelWhileItWaits(TransferKind kind) {
         try (EnginePair pair = EnginePair.open(transport())) {
-            MemoryRegion local = pair.local(TransferKind.BYTES);
-            MemoryRegion served = pair.served(TransferKind.BYTES);
-            RemoteRegion remote = pair.attach(served);
-            TransferKind.reset(bytesOf(local), bytesOf(served));
+            KindRegions regions = KindRegions.open(this, pair);
             ManualEvent event = new ManualEvent();
             TerminalSignal signal = new TerminalSignal();
-            Transfer transfer = kind.on(pair.connection(), local, remote, event.options(), signal);
+            Transfer transfer = regions.start(kind, event.options(), signal);
             transfer.cancel();
             signal.awaitFailure(TransferCancelledException.class);
             await(transfer.quiesced());
             event.happen();
-            assertStaysUndone(pair, kind, local, served, signal);
+            assertStaysUndone(regions, kind, signal);
         }
     }
 
@@ -231,23 +214,15 @@ interface StartEventContract extends Contract {
     @EnumSource
     default void eventThatFails(TransferKind kind) {
         try (EnginePair pair = EnginePair.open(transport())) {
-            MemoryRegion local = pair.local(TransferKind.BYTES);
-            MemoryRegion served = pair.served(TransferKind.BYTES);
-            RemoteRegion remote = pair.attach(served);
-            TransferKind.reset(bytesOf(local), bytesOf(served));
+            KindRegions regions = KindRegions.open(this, pair);
             Exception cause = new Exception("the device is gone");
             for (StartEvent event : List.<StartEvent>of(
                     listener -> listener.happened(cause), StartEvent.of(CompletableFuture.failedFuture(cause)))) {
                 TerminalSignal signal = new TerminalSignal();
-                Transfer transfer = kind.on(
-                        pair.connection(),
-                        local,
-                        remote,
-                        TransferOptions.defaults().startAfter(event),
-                        signal);
+                Transfer transfer = regions.start(kind, TransferOptions.defaults().startAfter(event), signal);
                 assertThat(signal.awaitFailure(StartEventException.class)).hasCause(cause);
                 await(transfer.quiesced());
-                assertStaysUndone(pair, kind, local, served, signal);
+                assertStaysUndone(regions, kind, signal);
             }
         }
     }
@@ -314,15 +289,12 @@ interface StartEventContract extends Contract {
     @EnumSource(mode = EnumSource.Mode.MATCH_NONE, names = "READ.*")
     default void notificationAfterItWaitsForIt(TransferKind kind) {
         try (EnginePair pair = EnginePair.open(transport())) {
-            MemoryRegion local = pair.local(TransferKind.BYTES);
-            MemoryRegion served = pair.served(TransferKind.BYTES);
-            RemoteRegion remote = pair.attach(served);
-            TransferKind.reset(bytesOf(local), bytesOf(served));
+            KindRegions regions = KindRegions.open(this, pair);
             ManualEvent event = new ManualEvent();
             CompletableFuture<Void> checked = new CompletableFuture<>();
             RecordingListener listener = new RecordingListener(payload -> {
                 try {
-                    kind.assertHappened(bytesOf(local), bytesOf(served));
+                    regions.assertHappened(kind);
                     checked.complete(null);
                 } catch (AssertionError e) {
                     checked.completeExceptionally(e);
@@ -330,7 +302,7 @@ interface StartEventContract extends Contract {
             });
             pair.accepted().subscribe(listener).request(1);
             TerminalSignal signal = new TerminalSignal();
-            kind.on(pair.connection(), local, remote, event.options(), signal);
+            regions.start(kind, event.options(), signal);
             TerminalSignal notified = pair.notify(new byte[0]);
             Patience.pause(LONG_ENOUGH_TO_SEE);
             assertThat(listener.count()).isZero();
@@ -362,16 +334,13 @@ interface StartEventContract extends Contract {
     @Test
     default void connectionIsClosedWhileItWaits() {
         try (EnginePair pair = EnginePair.open(transport())) {
-            MemoryRegion local = pair.local(TransferKind.BYTES);
-            MemoryRegion served = pair.served(TransferKind.BYTES);
-            RemoteRegion remote = pair.attach(served);
-            TransferKind.reset(bytesOf(local), bytesOf(served));
+            KindRegions regions = KindRegions.open(this, pair);
             ManualEvent event = new ManualEvent();
             List<TerminalSignal> signals = new ArrayList<>();
             for (TransferKind kind : TransferKind.values()) {
                 TerminalSignal signal = new TerminalSignal();
                 signals.add(signal);
-                kind.on(pair.connection(), local, remote, event.options(), signal);
+                regions.start(kind, event.options(), signal);
             }
             await(pair.connection().close());
             for (TerminalSignal signal : signals) {
@@ -381,7 +350,7 @@ interface StartEventContract extends Contract {
             }
             event.happen();
             assertThat(TerminalSignal.awaitAllOnce(signals)).hasSize(signals.size());
-            TransferKind.WRITE.assertNothingHappened(bytesOf(local), bytesOf(served));
+            regions.assertNothingHappened(TransferKind.WRITE);
             assertThat(pair.connection().pending()).isZero();
         }
     }
