@@ -3,35 +3,25 @@ package io.sluice.directory.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.sluice.directory.Advertisement;
 import io.sluice.directory.Directory;
 import io.sluice.directory.DirectoryOptions;
 import io.sluice.directory.DirectoryUnavailableException;
 import io.sluice.directory.EngineNotFoundException;
-import io.sluice.engine.EngineAddress;
-import io.sluice.engine.EngineId;
 import io.sluice.engine.EngineOptions;
 import io.sluice.reactor.ReactiveTransferEngine;
 import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.TestInstance;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
-/** A store for all tests of a class, and two directories over it for each test, which has its own names. */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+/** Two directories for each test, over the store of its class. */
 @SuppressWarnings("NullAway") // JUnit fills in the fields, and AssertJ checks what is read.
-abstract class DirectoryFixture {
-    private static final AtomicLong NUMBERS = new AtomicLong();
+abstract class DirectoryFixture extends StoreFixture {
     /** The shortest lease: a dead engine disappears soon. A live one may be missing briefly if a beat is late. */
     static final Duration SHORT_LEASE = Duration.ofSeconds(1);
     /** For engines that must stay listed even if a busy machine delays their beats for most of the lease. */
@@ -43,34 +33,14 @@ abstract class DirectoryFixture {
     /** For stores that will not answer. A slow answer counts as none, so requests that must succeed are retried. */
     static final DirectoryOptions IMPATIENT = PATIENT.withRequestTimeout(Patience.scaled(Duration.ofSeconds(1)));
 
-    DirectoryUnderTest store;
     Directory directory;
     Directory other;
     String name;
     private final List<AutoCloseable> closedLast = new CopyOnWriteArrayList<>();
 
-    /**
-     * Starts the store, or aborts the tests where it is not available.
-     *
-     * @return the empty store
-     */
-    protected abstract DirectoryUnderTest startStore();
-
-    @BeforeAll
-    void start() {
-        store = startStore();
-    }
-
-    @AfterAll
-    void stop() {
-        if (store != null) {
-            store.close();
-        }
-    }
-
     @BeforeEach
     void open(TestInfo test) {
-        name = "contract/" + test.getTestMethod().orElseThrow().getName() + "/" + NUMBERS.incrementAndGet();
+        name = uniqueName("contract", test);
         directory = store.open(PATIENT);
         other = store.open(PATIENT);
     }
@@ -98,16 +68,6 @@ abstract class DirectoryFixture {
 
     ContractPublisher startPublisher(Duration lease) {
         return closedLast(store.startPublisher(name, lease));
-    }
-
-    static Advertisement advertisement(String name, int regions) {
-        EngineId engine = EngineId.random();
-        long epoch = new Random().nextLong();
-        return new Advertisement(
-                name,
-                new EngineAddress("127.0.0.1", 7_000, engine),
-                epoch,
-                ContractRegions.many(engine, epoch, regions));
     }
 
     static <T> T get(Mono<T> mono) {

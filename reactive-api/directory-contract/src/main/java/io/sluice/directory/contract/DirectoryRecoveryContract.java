@@ -2,29 +2,21 @@ package io.sluice.directory.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.sluice.directory.Advertisement;
 import io.sluice.directory.Directory;
 import io.sluice.directory.DirectoryOptions;
 import io.sluice.directory.EngineEntry;
 import io.sluice.directory.EngineNotFoundException;
 import io.sluice.directory.Publication;
-import io.sluice.engine.EngineAddress;
-import io.sluice.engine.EngineId;
 import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.TestInstance;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
@@ -32,9 +24,8 @@ import reactor.util.retry.Retry;
  * The recovery time of a directory in a server: within five seconds of the server, for any kind and length of
  * connection loss. For each directory, look-ups, a publication with its lease, and a watch must recover.
  */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @SuppressWarnings("NullAway") // JUnit fills in the fields, and AssertJ checks what is read.
-public abstract class DirectoryRecoveryContract {
+public abstract class DirectoryRecoveryContract extends StoreFixture {
     /**
      * The promise is five seconds with default options; twice that here, because a busy machine may delay several of
      * the steps.
@@ -49,9 +40,8 @@ public abstract class DirectoryRecoveryContract {
 
     private static final Duration LONG_AWAY = Duration.ofMinutes(5);
     private static final Duration SHORTEST_LEASE = Duration.ofSeconds(1);
-    private static final AtomicLong NUMBERS = new AtomicLong();
+    private static final int REGIONS = 3;
 
-    private DirectoryUnderTest store;
     private Wire wire;
     /** Reaches the store through the wire. */
     private Directory behind;
@@ -70,27 +60,16 @@ public abstract class DirectoryRecoveryContract {
      *
      * @return the empty store
      */
+    @Override
     protected abstract DirectoryUnderTest startStore();
-
-    @BeforeAll
-    void start() {
-        store = startStore();
-    }
-
-    @AfterAll
-    void stop() {
-        if (store != null) {
-            store.close();
-        }
-    }
 
     @BeforeEach
     void open(TestInfo test) {
-        name = "recovery/" + test.getTestMethod().orElseThrow().getName() + "/" + NUMBERS.incrementAndGet();
+        name = uniqueName("recovery", test);
         wire = new Wire(store.port().orElseThrow());
         behind = store.openAt(wire.port(), DirectoryOptions.defaults().withLeaseTime(SHORTEST_LEASE));
         direct = store.open(DirectoryOptions.defaults().withLeaseTime(Duration.ofHours(1)));
-        publication = again(behind.publish(advertisement("/behind")));
+        publication = again(behind.publish(advertisement(name + "/behind", REGIONS)));
         log = new WatchLog(behind, name + "/");
         log.awaitPresent(name + "/behind", any -> true);
     }
@@ -102,16 +81,6 @@ public abstract class DirectoryRecoveryContract {
         behind.close().block(Patience.BOUND);
         direct.close().block(Patience.BOUND);
         wire.close();
-    }
-
-    private Advertisement advertisement(String end) {
-        EngineId engine = EngineId.random();
-        long epoch = ThreadLocalRandom.current().nextLong();
-        return new Advertisement(
-                name + end,
-                new EngineAddress("127.0.0.1", 7_000, engine),
-                epoch,
-                ContractRegions.many(engine, epoch, 3));
     }
 
     /** Retries until there is an answer, as a client would. */
@@ -219,7 +188,7 @@ public abstract class DirectoryRecoveryContract {
         String other = "/other/" + NUMBERS.incrementAndGet();
         List<String> times = new CopyOnWriteArrayList<>();
         List<String> late = new CopyOnWriteArrayList<>();
-        again(direct.publish(advertisement(other)));
+        again(direct.publish(advertisement(name + other, REGIONS)));
         CompletableFuture.allOf(
                         timed(times, late, start, "look-up", () -> again(behind.find(name + other))),
                         timed(times, late, start, "lease", () -> again(direct.find(name + "/behind"))),
