@@ -25,7 +25,6 @@ class MetricsPageTest {
                 Path.of("../docs/metrics.md"),
                 snippets.resolve("PlainMicrometerTest.java"),
                 snippets.resolve("TransferEngineConfiguration.java"),
-                snippets.resolve("VertxTest.java"),
                 Path.of("../reactive-api/reactor/src/test/java/io/sluice/reactor/snippets/ObservedWrite.java"));
     }
 

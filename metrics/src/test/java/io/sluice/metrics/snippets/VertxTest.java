@@ -15,11 +15,10 @@ import io.vertx.micrometer.MicrometerMetricsOptions;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** What the documentation shows for Vert.x. */
+/** The meters of an engine in the registry of Vert.x. */
 class VertxTest {
     @Test
     void oneRegistryHasBoth() throws Exception {
-        // begin
         PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
         Vertx vertx = Vertx.builder()
                 .with(new VertxOptions().setMetricsOptions(new MicrometerMetricsOptions().setEnabled(true)))
@@ -28,7 +27,6 @@ class VertxTest {
         TransferEngine engine = TransferEngine.open();
         EngineMeters meters = EngineMeters.of(engine);
         meters.bindTo(registry);
-        // end
         try (engine;
                 meters) {
             await(vertx.executeBlocking(() -> "work"));
