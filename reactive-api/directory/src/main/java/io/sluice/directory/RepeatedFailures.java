@@ -18,7 +18,7 @@ final class RepeatedFailures {
     private boolean isWarned;
     private long warnedAt;
 
-    /** @param what the subject of all messages, as in "the entry 'decode/7' cannot be renewed" */
+    /** Creates a log whose messages begin with a subject, such as "the entry 'decode/7' cannot be renewed". */
     RepeatedFailures(Logger log, String what) {
         this(log, what, System::nanoTime);
     }

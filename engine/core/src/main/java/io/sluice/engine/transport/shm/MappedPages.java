@@ -13,7 +13,7 @@ import java.lang.foreign.MemorySegment;
 final class MappedPages {
     private MappedPages() {}
 
-    /** @throws IllegalStateException if a segment is closed */
+    /** Throws IllegalStateException if a segment is closed. */
     static CompletionStatus execute(WorkRequest request, MemorySegment memory) {
         boolean write = request.operation() == WorkRequest.Opcode.WRITE;
         if (write && memory.isReadOnly()) {
