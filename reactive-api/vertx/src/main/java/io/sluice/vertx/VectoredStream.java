@@ -81,7 +81,7 @@ final class VectoredStream extends DemandStream<TransferResult> implements Trans
         }
     }
 
-    /** The elements of a stream, requested one by one as they are submitted. */
+    /** The elements of a stream, of which no more are requested than are submitted. */
     static final class Streamed implements Source {
         private final ReadStream<TransferElement> elements;
 

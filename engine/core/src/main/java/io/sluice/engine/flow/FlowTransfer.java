@@ -272,13 +272,13 @@ abstract class FlowTransfer extends TransferState implements Transfer, FlowTask 
             try {
                 event.complete(error);
             } catch (Throwable e) {
-                LOG.error("a transfer's completion event has thrown", e);
+                LOG.error("the completion event of a {} on {} threw an exception", kind(), flow.connection(), e);
             }
         }
         try {
             deliver(error);
         } catch (Throwable e) {
-            LOG.error("a transfer's callback has thrown", e);
+            LOG.error("the callback of a {} on {} threw an exception", kind(), flow.connection(), e);
         }
     }
 

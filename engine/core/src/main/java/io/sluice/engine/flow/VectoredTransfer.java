@@ -192,7 +192,7 @@ final class VectoredTransfer extends DataTransfer {
         try {
             callback.element(element, error);
         } catch (Throwable e) {
-            LOG.error("a transfer's callback has thrown", e);
+            LOG.error("the callback of a {} on {} threw an exception", kind(), flow().connection(), e);
         }
     }
 

@@ -26,7 +26,7 @@ public final class RegionRights {
         try {
             return authorizer == null || authorizer.mayConnect(peer);
         } catch (RuntimeException e) {
-            LOG.error("the authorizer has thrown, so {} may not connect", peer, e);
+            LOG.error("the authorizer threw an exception, so {} may not connect", peer, e);
             return false;
         }
     }
@@ -42,7 +42,7 @@ public final class RegionRights {
             rights.retainAll(authorizer.access(peer, region));
             return rights;
         } catch (RuntimeException e) {
-            LOG.error("the authorizer has thrown, so {} may not use the region", peer, e);
+            LOG.error("the authorizer threw an exception, so {} may not use region '{}'", peer, region, e);
             return Set.of();
         }
     }

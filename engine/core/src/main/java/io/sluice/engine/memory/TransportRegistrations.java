@@ -158,7 +158,7 @@ final class TransportRegistrations implements AutoCloseable {
                 try {
                     registered.close();
                 } catch (RuntimeException e) {
-                    LOG.error("a registration could not be ended", e);
+                    LOG.error("the registration {} could not be ended", registered, e);
                 }
             }
         }

@@ -435,7 +435,7 @@ public final class DefaultTransferEngine implements TransferEngine {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (ExecutionException | TimeoutException e) {
-            LOG.warn("the engine could not be closed", e);
+            LOG.warn("engine {} could not be closed", id, e);
         }
     }
 

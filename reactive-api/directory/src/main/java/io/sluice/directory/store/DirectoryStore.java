@@ -6,9 +6,8 @@ import reactor.core.publisher.Mono;
 
 /**
  * Stores a directory's entries: keys, values, leases. Each Mono starts on subscription; any error means that the store
- * does not answer. The caller adds time-outs and cancels. Reads are linearizable: they return values at least as new as
- * any acknowledged before, including those that {@link #changes} has reported. All methods may be called from any
- * thread.
+ * does not answer. The caller adds time-outs and cancels. Reads return values at least as new as any write acknowledged
+ * before, and as any change that {@link #changes} has reported. All methods may be called from any thread.
  */
 public interface DirectoryStore {
     /**
