@@ -17,7 +17,7 @@ final class Names {
 
     static String check(String name) {
         if (name.isEmpty()) {
-            throw new IllegalArgumentException("a name is not empty");
+            throw new IllegalArgumentException("a name must not be empty");
         }
         return checkPrefix(name);
     }

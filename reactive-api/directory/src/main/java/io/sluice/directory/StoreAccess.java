@@ -73,7 +73,7 @@ final class StoreAccess {
     private <T> Mono<T> attempt(String name, Supplier<Mono<T>> step, int number) {
         if (number > MAX_ATTEMPTS) {
             return Mono.error(new DirectoryUnavailableException(
-                    "the entry '" + name + "' was replaced " + MAX_ATTEMPTS + " times while it was worked with"));
+                    "the entry '" + name + "' was replaced " + MAX_ATTEMPTS + " times while it was in use"));
         }
         return step.get()
                 .switchIfEmpty(Mono.defer(() ->

@@ -35,7 +35,7 @@ record DeviceLimits(
     static DeviceLimits query(long device, String name) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment record = arena.allocate(VerbsDevice.DEVICE_BYTES, Long.BYTES);
-            Native.available(VerbsDevice.query(device, record.address()), name, "be asked about its limits");
+            Native.available(VerbsDevice.query(device, record.address()), name, "report its limits");
             return new DeviceLimits(
                     Native.intAt(record, VerbsDevice.DEVICE_MAX_QUEUE_PAIR_WORK_REQUESTS_OFFSET),
                     Math.max(

@@ -107,7 +107,7 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
         this.memoryBytes = wordsAt(capacity);
         long address = 0;
         try {
-            address = Native.checked(Memory.map(memoryBytes, true), rail.name(), "be given memory for messages");
+            address = Native.checked(Memory.map(memoryBytes, true), rail.name(), "get memory for messages");
             memory = MemorySegment.ofAddress(address).reinterpret(memoryBytes, arena, null);
             region = Native.checked(
                     VerbsMemory.register(rail.domain(), address, memoryBytes, VerbsMemory.LOCAL_WRITE),

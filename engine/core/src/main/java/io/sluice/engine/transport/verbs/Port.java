@@ -26,7 +26,7 @@ record Port(int number, int state, int mtu, int lid, boolean ethernet, int gids,
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment record = arena.allocate(VerbsDevice.PORT_BYTES, Long.BYTES);
             Native.available(
-                    VerbsDevice.queryPort(device, number, record.address()), name, "be asked about port " + number);
+                    VerbsDevice.queryPort(device, number, record.address()), name, "report port " + number);
             return new Port(
                     number,
                     Native.intAt(record, VerbsDevice.PORT_STATE_OFFSET),

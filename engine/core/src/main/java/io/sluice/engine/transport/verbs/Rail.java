@@ -43,7 +43,7 @@ final class Rail {
             openedDomain = Native.available(
                     VerbsDevice.allocateProtectionDomain(device), name, "allocate a protection domain");
             domain = openedDomain;
-            memory = Native.available(Memory.map(Memory.pageSize(), true), name, "be given a page of memory");
+            memory = Native.available(Memory.map(Memory.pageSize(), true), name, "get a page of memory");
             landmark = memory;
             landmarkRegion = Native.available(
                     VerbsMemory.register(domain, landmark, Memory.pageSize(), VerbsMemory.REMOTE_READ),
