@@ -27,7 +27,7 @@ final class BlockingTransfer {
         }
     }
 
-    /** Rethrows without declaring the exception. */
+    /** The context's await throws InterruptedException without declaring it. */
     private static boolean isInterruption(Exception failure) {
         return failure instanceof InterruptedException;
     }

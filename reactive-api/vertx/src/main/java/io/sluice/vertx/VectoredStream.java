@@ -330,7 +330,6 @@ final class VectoredStream extends DemandStream<TransferResult> implements Trans
             return waiting;
         }
 
-        /** The element was refused. */
         void neverSubmitted() {
             CompletableFuture<Void> waiting;
             synchronized (underWay) {

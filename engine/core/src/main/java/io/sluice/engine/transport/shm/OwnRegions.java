@@ -204,7 +204,6 @@ final class OwnRegions {
         return exposed.values().stream().anyMatch(region -> region.byAddress);
     }
 
-    /** The peer has stopped. */
     void peerStopped() {
         stopped = true;
         unanswered.clear();

@@ -224,7 +224,6 @@ final class PeerRegions {
         lingering.removeIf(this::letGo);
     }
 
-    /** The connection has ended. */
     void close() {
         closed = true;
         preparations.clear();

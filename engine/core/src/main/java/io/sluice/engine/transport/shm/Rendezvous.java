@@ -21,7 +21,6 @@ import org.slf4j.LoggerFactory;
  * shared directory.
  */
 final class Rendezvous implements AutoCloseable {
-    /** The prefix of all names. */
     private static final String PREFIX = "sluice-";
 
     private static final Pattern NAME = Pattern.compile(PREFIX + "[0-9a-f]{" + 2 * SecretSource.BYTES + "}");

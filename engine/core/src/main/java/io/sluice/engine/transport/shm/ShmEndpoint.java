@@ -99,7 +99,6 @@ final class ShmEndpoint
         }
     }
 
-    /** The outcome of the handshake. */
     private final class HandshakeEnd implements ShmHandshake.End {
         @Override
         public void met(ShmPeerLink link, ControlSegment segment, ShmOffer peer) {

@@ -62,7 +62,6 @@ final class LaneQueuePair {
         return VerbsQueuePair.number(handle);
     }
 
-    /** The first packet sequence number. */
     int sequence() {
         return sequence;
     }

@@ -357,7 +357,6 @@ final class LaneRecovery {
         }
     }
 
-    /** The lane is closed. */
     void close() {
         shared.loop().disarm(flushCheck);
         shared.loop().disarm(connectAgain);

@@ -53,7 +53,6 @@ final class MessageWindow {
         waiting.addFirst(message);
     }
 
-    /** Takes all waiting messages. */
     List<VerbsMessage> takeWaiting() {
         List<VerbsMessage> taken = new ArrayList<>(waiting);
         waiting.clear();
