@@ -35,7 +35,7 @@ final class NamedTarget {
     private final Sinks.Many<Boolean> presence = Sinks.many().replay().latestOrDefault(false);
 
     private final RepeatedFailures log;
-    /** The open connection, if any: a cancel may arrive while it is being emitted, when no subscriber receives it. */
+    /** The open connections: a cancel may arrive while one is being emitted, when no subscriber receives it. */
     private final Set<ReactiveConnection> made = ConcurrentHashMap.newKeySet();
 
     private volatile boolean over;

@@ -23,7 +23,7 @@ final class ClientDeployment implements Deployable {
         this.client = client;
         this.vertx = vertx;
         this.deployment = vertx.deployVerticle(this);
-        // this fails if the verticle or Vert.x is ending; without the check the object would stay deployed
+        // fails while the verticle or Vert.x is ending: closing the client undeploys this object
         deployment.onFailure(refused -> client.close());
     }
 

@@ -40,7 +40,7 @@ final class EtcdClients {
         this.silence = silence;
     }
 
-    /** Creates clients, one after the other; each request to them has this time-out. */
+    /** Creates clients, one after the other; each must answer probes within this time. */
     static EtcdClients of(Supplier<Client> make, Duration silence) {
         return new EtcdClients(make, true, silence);
     }
