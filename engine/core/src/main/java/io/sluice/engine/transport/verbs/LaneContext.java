@@ -9,7 +9,7 @@ import java.util.List;
 
 /** The services of a connection for the parts of a lane. {@code toString} names the connection in logs. */
 interface LaneContext {
-    /** Returns the counters of the data path. */
+    /** Adds to a counter of the data path. */
     void count(WireCounter counter, long delta);
 
     /** A work request has ended. */
