@@ -81,7 +81,7 @@ final class LaneSendQueue extends PostBatch.Queue {
         landmarkKey = port.landmarkKey();
     }
 
-    /** The number of requests in flight. */
+    /** The requests in flight. */
     SendRing places() {
         return places;
     }
