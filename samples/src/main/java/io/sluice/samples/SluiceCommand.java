@@ -5,7 +5,6 @@ import io.sluice.samples.command.ProgramVersion;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ScopeType;
 
-/** The {@code sluice} program. */
 @Command(
         name = "sluice",
         mixinStandardHelpOptions = true,
@@ -25,11 +24,7 @@ import picocli.CommandLine.ScopeType;
 public final class SluiceCommand {
     private SluiceCommand() {}
 
-    /**
-     * Runs the program.
-     *
-     * @param arguments the command and its options
-     */
+    /** Runs the program. */
     public static void main(String[] arguments) {
         boolean shown = ProgramCommands.showedBareInfo(arguments);
         int status = ProgramCommands.printed(shown ? 0 : ProgramCommands.run(new SluiceCommand(), arguments));

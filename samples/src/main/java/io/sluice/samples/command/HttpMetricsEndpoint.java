@@ -84,7 +84,6 @@ final class HttpMetricsEndpoint implements MetricsEndpoint {
         }
     }
 
-    /** Where Prometheus finds it. */
     String url() {
         return "http://" + new ListenAddress(host, server.getPort()) + "/metrics";
     }

@@ -10,7 +10,6 @@ import java.util.List;
 final class JavaCommand {
     private JavaCommand() {}
 
-    /** With these arguments. */
     static List<String> of(List<String> arguments) {
         return of(List.of(), arguments);
     }

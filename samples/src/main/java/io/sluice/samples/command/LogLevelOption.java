@@ -24,7 +24,6 @@ final class LogLevelOption {
         }
     }
 
-    /** How much is logged, from nothing to everything. */
     enum LogLevel {
         OFF,
         ERROR,

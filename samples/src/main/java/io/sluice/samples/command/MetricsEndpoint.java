@@ -4,7 +4,6 @@ import io.sluice.engine.TransferEngine;
 
 /** Where the engine of a command can be watched. */
 interface MetricsEndpoint extends AutoCloseable {
-    /** Nowhere. */
     MetricsEndpoint NONE = new MetricsEndpoint() {};
 
     /** From now on this engine can be watched; there is one at most. */

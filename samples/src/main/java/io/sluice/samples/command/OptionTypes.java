@@ -15,7 +15,6 @@ import picocli.CommandLine.TypeConversionException;
 final class OptionTypes {
     private OptionTypes() {}
 
-    /** Teaches a command and its subcommands the types that are ours. */
     static CommandLine register(CommandLine commandLine) {
         return commandLine
                 .registerConverter(CpuList.class, converter(CpuList::parse))

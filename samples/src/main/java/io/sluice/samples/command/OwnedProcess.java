@@ -26,7 +26,6 @@ final class OwnedProcess implements AutoCloseable {
     /**
      * Owns a process.
      *
-     * @param name what it is called in messages
      * @param process its standard input is a pipe from this process
      * @param end how long it may take to end by itself once it has been asked to
      */
@@ -58,7 +57,6 @@ final class OwnedProcess implements AutoCloseable {
         }
     }
 
-    /** Whether it ends within this time. */
     boolean hasEnded(long millis) {
         try {
             return process.waitFor(millis, TimeUnit.MILLISECONDS);
@@ -69,7 +67,6 @@ final class OwnedProcess implements AutoCloseable {
         }
     }
 
-    /** Its exit status, once it has ended. */
     int status() {
         return process.exitValue();
     }

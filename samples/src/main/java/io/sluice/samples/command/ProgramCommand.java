@@ -24,7 +24,6 @@ abstract class ProgramCommand implements Callable<Integer> {
         return spec.commandLine().getErr();
     }
 
-    /** Prints a line on standard output at once. */
     final void say(String line) {
         out().println(line);
         out().flush();

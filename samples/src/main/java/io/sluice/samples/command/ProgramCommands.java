@@ -18,7 +18,6 @@ public final class ProgramCommands {
      * Runs one of them.
      *
      * @param program the top-level command
-     * @param arguments the command and its options
      * @return the exit status
      */
     public static int run(Object program, String... arguments) {
@@ -62,7 +61,6 @@ public final class ProgramCommands {
      * long. Nothing runs on after it, so that the program ends without {@link System#exit}, which has the JVM set up loggers of
      * its own.
      *
-     * @param arguments the command and its options
      * @return whether it was that
      */
     public static boolean showedBareInfo(String... arguments) {

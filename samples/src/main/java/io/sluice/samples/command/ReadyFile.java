@@ -14,8 +14,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a process that listens tells others in a file, which is there, and whole, once it listens.
  *
- * @param host where to connect
- * @param port where to connect
  * @param address the same with the engine's identity: {@link EngineAddress#toBytes()} in base64
  * @param region the region that is offered: {@link RegionDescriptor#toBytes()} in base64; {@code null} if there is none
  */
@@ -24,12 +22,10 @@ record ReadyFile(
         String host, int port, String address, @Nullable String region) {
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    /** Of an engine that offers no region by itself. */
     static ReadyFile of(EngineAddress address) {
         return of(address, null);
     }
 
-    /** Of an engine that offers a region. */
     static ReadyFile of(EngineAddress address, @Nullable RegionDescriptor region) {
         return new ReadyFile(
                 address.host(),

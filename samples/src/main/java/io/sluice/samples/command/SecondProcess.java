@@ -20,10 +20,8 @@ record SecondProcess(String name, OwnedProcess process, EngineAddress address) i
     /**
      * Starts one and waits until it listens.
      *
-     * @param name what it is called in messages
      * @param launcher what starts it, such as {@code taskset}; none for nothing
      * @param arguments the command, which takes {@code --ready-file} and {@code --until-input-ends}, and its options
-     * @param termination ends the waiting
      * @throws CommandFailure if it does not come up
      */
     static SecondProcess start(String name, List<String> launcher, List<String> arguments, Termination termination)

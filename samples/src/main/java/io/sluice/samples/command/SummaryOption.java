@@ -10,14 +10,12 @@ final class SummaryOption {
     @Option(names = "--json", paramLabel = "FILE")
     private @Nullable Path json;
 
-    /** Fails with a usage error if the file cannot be written. */
     void require() {
         if (json != null) {
             WholeFile.require("--json", json);
         }
     }
 
-    /** Writes the summary if a file is named. */
     void write(String summary) throws IOException {
         if (json != null) {
             WholeFile.write(json, summary + "\n");

@@ -27,19 +27,16 @@ final class Termination implements AutoCloseable {
 
     private Termination() {}
 
-    /** From now on until it is closed. */
     static Termination handle() {
         Termination termination = new Termination();
         Runtime.getRuntime().addShutdownHook(termination.hook);
         return termination;
     }
 
-    /** Completes when the program is to end. */
     Mono<Void> requested() {
         return Mono.fromFuture(requested, true);
     }
 
-    /** Whether the program is to end. */
     boolean isRequested() {
         return asked;
     }

@@ -60,7 +60,6 @@ final class WholeFile {
     /**
      * Reads it, without a byte-order mark.
      *
-     * @param option names the option that the path is of
      * @throws CommandFailure if it is not UTF-8
      * @throws IOException if it cannot be read
      */

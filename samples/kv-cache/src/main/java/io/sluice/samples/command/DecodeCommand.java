@@ -14,7 +14,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import reactor.core.publisher.Flux;
 
-/** {@code sluice decode}. */
 @Command(name = "decode", header = "Run the decode side of a replay by itself, for a prefill side on another machine.")
 final class DecodeCommand extends ProgramCommand {
     @Option(names = "--listen", paramLabel = "HOST:PORT", required = true)

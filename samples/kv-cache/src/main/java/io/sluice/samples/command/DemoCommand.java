@@ -16,7 +16,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code sluice demo}. */
 @Command(name = "demo", header = "Watch KV-cache traffic move between two processes, for about half a minute.")
 final class DemoCommand extends ProgramCommand {
     private static final long SEED = 1;

@@ -19,7 +19,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code sluice replay}. */
 @Command(name = "replay", header = "Move the KV-cache of a trace of requests between two processes.")
 final class ReplayCommand extends ProgramCommand {
     private static final long DEFAULT_GENERATED_REQUESTS = 200;

@@ -172,17 +172,12 @@ record ReplayRun(
     /**
      * All that a replay is told.
      *
-     * @param trace where the requests come from
-     * @param plan how many of them, and when
-     * @param model whose pages move
      * @param seed for the content of the pages
      * @param poolBytes size of the page pool of the decode process that is started
-     * @param poolMemory whether that process touches its pool first
      * @param engine settings of the prefill side's engine, which does not listen
      * @param engineArguments the options about its engine for the decode process that is started
      * @param decode where a decode side runs already, or {@code null} to start one
      * @param patience how long to wait for a decode side that is gone before giving up, or {@code null} to give up at once
-     * @param summary where the summary goes as JSON
      */
     record Settings(
             TraceChoice trace,

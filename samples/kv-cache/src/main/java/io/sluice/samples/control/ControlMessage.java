@@ -26,8 +26,6 @@ public sealed interface ControlMessage {
     /**
      * Prefill to decode: what it is going to move.
      *
-     * @param model name of the model preset
-     * @param layers number of layers
      * @param pageBytes bytes of one page of one layer
      */
     record Hello(String model, int layers, int pageBytes) implements ControlMessage {}
@@ -36,7 +34,6 @@ public sealed interface ControlMessage {
      * Decode to prefill: where the pages go.
      *
      * @param slots page slots of each layer
-     * @param pages the page pool
      * @param seals their table of seals
      */
     record Welcome(int slots, RegionDescriptor pages, RegionDescriptor seals) implements ControlMessage {}
@@ -45,7 +42,6 @@ public sealed interface ControlMessage {
      * Prefill to decode: room for a request is wanted.
      *
      * @param requestId chosen by the prefill side, unique on the connection
-     * @param inputTokens length of the request's input
      * @param blockHashes one hash for each of its blocks, the partial last one included
      */
     record Allocate(long requestId, int inputTokens, BlockHashes blockHashes) implements ControlMessage {}
@@ -53,7 +49,6 @@ public sealed interface ControlMessage {
     /**
      * Decode to prefill: the request has room.
      *
-     * @param requestId as in {@link Allocate}
      * @param assignment what is reused, and where the rest is to be written
      */
     record Pages(long requestId, PageAssignment assignment) implements ControlMessage {}
@@ -61,15 +56,12 @@ public sealed interface ControlMessage {
     /**
      * Prefill to decode: the request's last page was written. As a notification comes after all earlier writes, all
      * pages are visible to the reader of this.
-     *
-     * @param requestId as in {@link Allocate}
      */
     record Last(long requestId) implements ControlMessage {}
 
     /**
      * Decode to prefill: the request's pages were checked.
      *
-     * @param requestId as in {@link Allocate}
      * @param checkedPages pages that were checked, over all layers
      * @param corruptedPages those whose seal did not match
      */
@@ -78,7 +70,6 @@ public sealed interface ControlMessage {
     /**
      * Decode to prefill: it cannot go on like this.
      *
-     * @param reason what kind of trouble it is
      * @param text what happened and what to do, for people; cut where it is long, as it comes from exceptions
      */
     record Refused(RefusedException.RefusalReason reason, String text) implements ControlMessage {

@@ -32,9 +32,7 @@ final class MessageFragments {
     /**
      * The notifications for a message, in order.
      *
-     * @param message the whole message
      * @param number tells the sender's messages apart
-     * @param maxNotificationBytes the most that a notification may have
      */
     static List<byte[]> split(byte[] message, int number, int maxNotificationBytes) {
         if (maxNotificationBytes <= HEADER_BYTES) {

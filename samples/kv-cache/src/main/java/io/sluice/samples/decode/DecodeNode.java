@@ -39,8 +39,6 @@ public final class DecodeNode {
     /**
      * Prepares; serves only once subscribed to.
      *
-     * @param engine listens
-     * @param model whose pages are expected
      * @param geometry of each page pool
      * @param memory whether a pool is touched before its prefill process is served
      */
@@ -124,9 +122,7 @@ public final class DecodeNode {
     /**
      * How a prefill process was served.
      *
-     * @param requests requests that were received and checked
      * @param pagesChecked pages that were checked, over all layers
-     * @param pagesCorrupted those that were not what was sent
      * @param error what ended the session, or {@code null} if the prefill side has closed it
      */
     public record SessionReport(

@@ -55,11 +55,8 @@ final class DecodeSession {
     /**
      * Prepares; nothing happens yet.
      *
-     * @param connection from the prefill side
-     * @param model whose pages are expected
      * @param memory where they go; this session's alone
      * @param conversation a single thread
-     * @param checks where pages are checked
      */
     DecodeSession(
             ReactiveConnection connection,

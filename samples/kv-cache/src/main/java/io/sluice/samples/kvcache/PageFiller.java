@@ -21,7 +21,6 @@ public record PageFiller(long seed) {
      * Overwrites a page with its content.
      *
      * @param page the memory of the page, less than 2 GiB, at any alignment
-     * @param blockHash hash of the block the page belongs to
      * @param pageInBlock the page's number in its block, from 0
      * @param layer the page's layer, from 0
      */

@@ -6,7 +6,6 @@ import java.util.Objects;
  * The layout of a page pool in one contiguous region: for each layer an array of page slots, so page slot {@code p} of
  * layer {@code l} starts at {@code (l * slots + p) * pageBytes}. One page id names the same slot in all layers.
  *
- * @param layers number of layers
  * @param pageBytes bytes of one page of one layer
  * @param slots number of page ids, which is the number of page slots of each layer
  */
@@ -27,7 +26,6 @@ public record PageGeometry(int layers, int pageBytes, int slots) {
     /**
      * The geometry with as many page slots as fit into a pool.
      *
-     * @param model gives layers and page size
      * @param poolBytes bytes that may be used; what is left over after the last whole slot stays unused
      * @throws PoolTooSmallException if not even one page id fits
      */
@@ -67,12 +65,7 @@ public record PageGeometry(int layers, int pageBytes, int slots) {
         return (long) layers * slots * PageSeal.BYTES;
     }
 
-    /**
-     * Where the seal of a page starts, in bytes from the start of the table.
-     *
-     * @param layer from 0 to {@code layers - 1}
-     * @param pageId from 0 to {@code slots - 1}
-     */
+    /** Where the seal of a page starts, in bytes from the start of the table. */
     public long sealOffset(int layer, int pageId) {
         return offset(layer, pageId) / pageBytes * PageSeal.BYTES;
     }

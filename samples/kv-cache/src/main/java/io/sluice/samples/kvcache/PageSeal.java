@@ -22,8 +22,6 @@ public final class PageSeal {
      * The seal of a page.
      *
      * @param page off-heap memory or a byte array's, less than 2 GiB
-     * @param requestId the request for which the page is moved
-     * @param blockHash hash of the block the page belongs to
      * @param pageInBlock the page's number in its block, from 0
      * @param layer the page's layer, from 0
      */

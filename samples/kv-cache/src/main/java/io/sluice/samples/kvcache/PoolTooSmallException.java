@@ -12,8 +12,6 @@ public final class PoolTooSmallException extends RuntimeException {
      * For a pool of a given size that lacks room.
      *
      * @param what names what does not fit, at the start of the message
-     * @param requiredBytes the smallest pool that would do, in bytes
-     * @param poolBytes the pool there is, in bytes
      */
     PoolTooSmallException(String what, long requiredBytes, long poolBytes) {
         super(what + " needs " + requiredBytes + " bytes of KV-cache, and the pool holds " + poolBytes

@@ -55,7 +55,6 @@ public final class PrefixCache {
     /**
      * Decides what a request reuses and takes pages for the rest, evicting cached blocks if it has to.
      *
-     * @param inputTokens length of the request's input
      * @param hashes one hash for each of its blocks, the partial last one included
      * @throws PoolTooSmallException if the request has more pages than the whole pool
      */

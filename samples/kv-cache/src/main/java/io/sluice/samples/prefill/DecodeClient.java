@@ -120,11 +120,7 @@ final class DecodeClient {
         results.fail(error);
     }
 
-    /**
-     * The replies that are waited for, by request. Any thread.
-     *
-     * @param <T> what a reply is
-     */
+    /** The replies that are waited for, by request. Any thread. */
     static final class Replies<T> {
         private final Map<Long, Sinks.One<T>> expected = new ConcurrentHashMap<>();
         private volatile @Nullable Throwable failure;

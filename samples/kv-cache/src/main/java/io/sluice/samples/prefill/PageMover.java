@@ -15,22 +15,17 @@ public interface PageMover {
      */
     Mono<RequestOutcome> replay(long requestId, TraceRequest request, Phases phases);
 
-    /** Layout of the decode side's page pool. */
     PageGeometry geometry();
 
-    /** The transport that carries the pages. */
     String transport();
 
-    /** What is in flight. */
     InFlightFigures inFlight();
 
     /** Bytes acknowledged so far: of pages, and of the seal of each. */
     long bytesMoved();
 
-    /** What came of broken connections. */
     RecoveryFigures recovery();
 
-    /** Takes leave of the decode side. */
     Mono<Void> close();
 
     /**
@@ -42,13 +37,7 @@ public interface PageMover {
      */
     public record RecoveryFigures(long reconnects, long requestsRepeated, long pagesRepeated) {}
 
-    /**
-     * What is in flight to the decode side.
-     *
-     * @param operations now
-     * @param maxOperations most operations seen at once
-     * @param maxBytes most bytes seen at once
-     */
+    /** What is in flight to the decode side. */
     public record InFlightFigures(long operations, long maxOperations, long maxBytes) {
         /** The same, with the most of what was seen before. */
         InFlightFigures after(InFlightFigures before) {
@@ -72,10 +61,6 @@ public interface PageMover {
      * How a request ended.
      *
      * @param pages pages of the request, over all layers
-     * @param pagesMoved pages that were written and acknowledged
-     * @param pagesReused pages that the decode side had cached
-     * @param pagesChecked pages that the decode side has checked
-     * @param pagesCorrupted those that were not as they had been filled
      * @param bytes all that was written and acknowledged: pages, and the seal of each
      * @param pageBytes those of pages
      * @param writeNanos how long writes were under way in {@linkplain PageMover.Phases#SEPARATE separate phases}: of each burst from its

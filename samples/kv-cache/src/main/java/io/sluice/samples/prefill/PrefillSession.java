@@ -59,9 +59,6 @@ public final class PrefillSession implements PageMover {
     /**
      * Introduces this side to the decode side.
      *
-     * @param engine this side's
-     * @param connection to the decode side
-     * @param model whose pages are going to be moved
      * @param seed for the content of the pages
      * @return the session, or {@link RefusedException}
      */
@@ -228,7 +225,6 @@ public final class PrefillSession implements PageMover {
 
     /** The decode side's memory, as this side reaches it. */
     record DecodeMemory(PageGeometry geometry, RemoteRegion pages, RemoteRegion seals) {
-        /** The layout of the pool that a greeting was answered with. */
         static PageGeometry geometry(ModelPreset model, Welcome welcome) {
             PageGeometry geometry = new PageGeometry(model.layers(), model.pageBytes(), welcome.slots());
             if (welcome.pages().length() != geometry.poolBytes()

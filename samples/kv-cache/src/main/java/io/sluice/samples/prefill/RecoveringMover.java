@@ -67,10 +67,7 @@ public final class RecoveringMover implements PageMover {
     /**
      * Introduces this side to the decode side.
      *
-     * @param engine this side's
      * @param connect makes a connection to the decode side, for each subscriber
-     * @param model whose pages are going to be moved
-     * @param seed for the content of the pages
      * @param patience how long to wait for a decode side that is gone
      * @return a mover that outlives connections, or {@link RefusedException}, {@link NotConnectedException}
      */

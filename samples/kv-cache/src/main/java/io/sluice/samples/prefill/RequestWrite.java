@@ -29,7 +29,6 @@ final class RequestWrite {
     private final LongAdder writeNanos = new LongAdder();
     private volatile long lastFilledNanos;
 
-    /** Prepares; nothing happens yet. */
     RequestWrite(long requestId, MovedPages pages, PrefillSession session) {
         this.requestId = requestId;
         this.pages = pages;
@@ -117,7 +116,6 @@ final class RequestWrite {
      * and how long that takes can be told.
      */
     record BurstWrite(RequestWrite request) {
-        /** Moves all pages of all layers; completes when the decode side has acknowledged them. */
         Mono<Void> run() {
             int inLayer = PageBatch.countInLayer(request);
             return Flux.range(0, request.session.target.geometry().layers())
@@ -181,7 +179,6 @@ final class RequestWrite {
             return Math.ceilDiv(request.pages.count(), request.session.staging.pagesPerBuffer());
         }
 
-        /** One of a layer's batches, from 0. */
         static PageBatch of(RequestWrite request, int layer, int number) {
             int perBuffer = request.session.staging.pagesPerBuffer();
             int start = number * perBuffer;
@@ -192,9 +189,7 @@ final class RequestWrite {
             return end - start;
         }
 
-        /** A batch that is filled, and is written next. */
         record Filled(PageBatch batch, StagingArea.Buffer buffer) {
-            /** Writes it; completes when the decode side has acknowledged it. */
             Mono<Void> write() {
                 return batch.write(buffer);
             }

@@ -46,7 +46,6 @@ final class StagingArea {
         return area;
     }
 
-    /** The memory of all buffers. */
     MemoryRegion region() {
         return region;
     }
@@ -55,7 +54,6 @@ final class StagingArea {
         return BUFFERS;
     }
 
-    /** How many pages a buffer has room for. */
     int pagesPerBuffer() {
         return pagesPerBuffer;
     }

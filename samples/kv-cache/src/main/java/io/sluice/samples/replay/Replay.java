@@ -29,9 +29,7 @@ public final class Replay {
     /**
      * Prepares; nothing happens yet.
      *
-     * @param session moves the pages
      * @param trace the requests; used by one thread at a time
-     * @param plan how much of it, and when
      */
     public Replay(PageMover session, TraceSource trace, Plan plan) {
         this.session = session;
@@ -92,12 +90,7 @@ public final class Replay {
                 tally.pagesReused());
     }
 
-    /**
-     * The summary of the requests that have ended.
-     *
-     * @param model name of the model preset
-     * @param interrupted whether the replay was broken off
-     */
+    /** The summary of the requests that have ended. */
     public ReplaySummary summary(String model, boolean interrupted) {
         return tally.summary(model, interrupted, trace.skipped().count(), session, plan.phases());
     }
@@ -106,7 +99,6 @@ public final class Replay {
      * How much of a trace is replayed, and when.
      *
      * @param requests the most requests to send; {@link Long#MAX_VALUE} for all
-     * @param pacing when they are sent
      * @param duration how long new requests are sent, or {@code null} for as long as there are any
      * @param phases whether filling, writing and checking pages overlap; if not, there is one request at a time
      */

@@ -22,7 +22,6 @@ final class ReplayTally {
     private long pageBytes;
     private long writeNanos;
 
-    /** The first request is about to be sent. */
     synchronized void start() {
         startNanos = System.nanoTime();
         endNanos = startNanos;
@@ -57,20 +56,10 @@ final class ReplayTally {
         return pagesReused;
     }
 
-    /** Requests of which some page was neither moved and checked nor reused. */
     synchronized long requestsUnaccounted() {
         return requestsUnaccounted;
     }
 
-    /**
-     * The summary of the requests that have ended.
-     *
-     * @param model name of the model preset
-     * @param interrupted whether the replay was broken off
-     * @param linesSkipped lines of the trace that were left out
-     * @param session that has moved the pages
-     * @param phases of the replay
-     */
     synchronized ReplaySummary summary(
             String model, boolean interrupted, long linesSkipped, PageMover session, PageMover.Phases phases) {
         PageMover.RecoveryFigures recovery = session.recovery();

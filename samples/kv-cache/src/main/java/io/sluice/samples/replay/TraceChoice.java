@@ -11,7 +11,6 @@ import java.nio.file.Path;
 
 /** Where the requests come from. */
 public sealed interface TraceChoice {
-    /** A recorded trace. */
     record Recorded(Path path, TraceReader.Mode mode) implements TraceChoice {
         /**
          * The trace from its beginning.
@@ -26,7 +25,6 @@ public sealed interface TraceChoice {
     /**
      * A generated trace.
      *
-     * @param requests how many
      * @param seed equal seeds give equal traces
      */
     record Generated(long requests, long seed) implements TraceChoice {

@@ -123,7 +123,6 @@ public final class GeneratedTrace implements TraceSource {
      *
      * @param requests number of requests, at least 1
      * @param seed equal options and seeds give equal traces
-     * @param maxInputTokens longest input, in tokens
      * @param requestsPerSecond mean arrival rate by the trace's own clock
      */
     public record GeneratedTraceOptions(long requests, long seed, int maxInputTokens, double requestsPerSecond) {

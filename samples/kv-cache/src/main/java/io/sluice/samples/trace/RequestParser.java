@@ -46,7 +46,6 @@ final class RequestParser {
     private long[] hashes = new long[64];
     private int hashCount;
 
-    /** The request that the first {@code length} bytes stand for. */
     TraceRequest parse(byte[] bytes, int length) throws MalformedLineException {
         timestamp = MISSING;
         inputLength = MISSING;

@@ -252,7 +252,6 @@ public final class TraceReader implements TraceSource {
             return length;
         }
 
-        /** Whether the current line is longer than the bound. */
         boolean tooLong() {
             return tooLong;
         }
@@ -265,7 +264,6 @@ public final class TraceReader implements TraceSource {
             return number;
         }
 
-        /** Whether the current line has nothing but blanks in it. */
         boolean blank() {
             for (int i = 0; i < length; i++) {
                 byte b = line[i];

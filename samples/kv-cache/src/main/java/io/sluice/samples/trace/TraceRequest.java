@@ -8,7 +8,6 @@ import io.sluice.samples.kvcache.TokenLayout;
  *
  * @param timestampMillis when it arrived, in milliseconds from the trace's own origin
  * @param inputTokens tokens of its input, at least 1
- * @param outputTokens tokens of its output
  * @param blockHashes one hash for each block of the input, the partial last one included
  */
 public record TraceRequest(long timestampMillis, int inputTokens, int outputTokens, BlockHashes blockHashes) {

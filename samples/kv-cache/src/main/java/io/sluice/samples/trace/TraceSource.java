@@ -9,7 +9,6 @@ public interface TraceSource extends Iterator<TraceRequest>, AutoCloseable {
     /** What was left out of the trace so far because it could not be understood. */
     SkippedLines skipped();
 
-    /** Lets go of what the source holds open. */
     @Override
     void close();
 

@@ -19,7 +19,6 @@ import org.jspecify.annotations.Nullable;
  * A Vert.x instance that is a member of a cluster.
  *
  * @param vertx closing it leaves the cluster
- * @param cluster its cluster manager
  */
 public record ClusterMember(Vertx vertx, HazelcastClusterManager cluster) {
     /**
@@ -27,7 +26,6 @@ public record ClusterMember(Vertx vertx, HazelcastClusterManager cluster) {
      *
      * @param options where it listens, and how it finds the others; they override what the Vert.x options say of the event
      *     bus' address
-     * @param vertxOptions of the Vert.x instance
      * @param builder what else it is built with, such as metrics
      * @return the member; it fails if an address cannot be bound
      */
@@ -47,7 +45,6 @@ public record ClusterMember(Vertx vertx, HazelcastClusterManager cluster) {
     /**
      * A directory in the cluster's shared data.
      *
-     * @param options times
      * @return closed before Vert.x is
      */
     public Directory directory(DirectoryOptions options) {

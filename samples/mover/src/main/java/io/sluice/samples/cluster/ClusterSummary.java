@@ -14,12 +14,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a run of three movers, one of which was killed and restarted, has come to. As JSON its fields are in snake case.
  *
- * @param model name of the model preset
- * @param transports the names of the transports that the moves used
- * @param interrupted whether it was broken off
  * @param seconds wall-clock time of the traffic, all three phases of it
  * @param corruptedPages pages that did not arrive as they were sent
- * @param peers what came from each, by name
  * @param failures how many moves failed, by the kind of problem
  * @param retries how many moves were asked for again after a failure
  * @param unfinished blocks that were asked for and have not arrived at the end
@@ -123,10 +119,7 @@ public record ClusterSummary(
     /**
      * What was moved from one peer. As JSON its fields are in snake case.
      *
-     * @param peer its name
      * @param moves that have ended well
-     * @param blocks that they moved
-     * @param bytes that they moved
      */
     public record PeerTraffic(String peer, long moves, long blocks, long bytes) {
         PeerTraffic plus(long moreBlocks, long moreBytes) {

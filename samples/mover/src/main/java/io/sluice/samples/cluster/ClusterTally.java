@@ -53,11 +53,8 @@ public final class ClusterTally {
      * Notes a move that has ended well. One of no blocks counts for nothing: all were there already, and the peer may not
      * have been asked.
      *
-     * @param peer where the blocks came from
      * @param run tells this run of the peer from others
      * @param transport of the connection to it; {@code null} if it is not known
-     * @param blocks number of blocks that were moved
-     * @param bytes that were moved
      */
     public synchronized void moved(String peer, String run, @Nullable String transport, long blocks, long bytes) {
         if (blocks == 0) {
@@ -86,7 +83,6 @@ public final class ClusterTally {
     /**
      * Notes a move that has failed.
      *
-     * @param kind of the problem
      * @param corrupted pages that did not arrive as they were sent
      */
     public synchronized void failed(String kind, long corrupted) {
@@ -104,12 +100,7 @@ public final class ClusterTally {
         unfinished += blocks;
     }
 
-    /**
-     * Notes that a peer is killed.
-     *
-     * @param peer its name
-     * @param run that ends
-     */
+    /** Notes that a peer is killed. */
     public synchronized void killed(String peer, String run) {
         killedPeer = peer;
         killedRun = run;
@@ -151,12 +142,7 @@ public final class ClusterTally {
                 .sum();
     }
 
-    /**
-     * All of it.
-     *
-     * @param model name of the model preset
-     * @param interrupted whether the run was broken off
-     */
+    /** All of it. */
     public synchronized ClusterSummary summary(String model, boolean interrupted) {
         boolean served = restartedMoves > 0;
         return new ClusterSummary(

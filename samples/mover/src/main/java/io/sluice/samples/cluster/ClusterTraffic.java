@@ -44,13 +44,9 @@ public final class ClusterTraffic implements AutoCloseable {
     /**
      * Traffic that has not begun.
      *
-     * @param mover where the blocks go
-     * @param pool the pool's name, on all movers
      * @param blocks hashes of the blocks that the peers have, again and again in this order. The mover's pool has room for fewer,
      *     and lets go of what it has not used for the longest time: so none is there already when its turn comes
-     * @param blocksOfMove how many of them a move moves
      * @param serves which peers have them
-     * @param tally counts
      */
     public ClusterTraffic(
             MoverHttpClient mover,

@@ -6,10 +6,7 @@ import io.sluice.samples.mover.pool.PoolLayout;
 /**
  * The pools of a demonstration.
  *
- * @param model whose KV-cache moves
- * @param prefillBlocks how many blocks each prefill mover has
  * @param decodeBlocks how many the decode mover has room for: fewer, so that each has gone by the time it is wanted again
- * @param blocksOfMove how many one move moves
  */
 public record DemoPools(ModelPreset model, int prefillBlocks, int decodeBlocks, int blocksOfMove) {
     private static final long WANTED_BYTES = 192L << 20;

@@ -54,8 +54,6 @@ public final class MoverHttpClient implements AutoCloseable {
     /**
      * Another mover in the directory.
      *
-     * @param name in the directory
-     * @param engine the identity of its engine
      * @param epoch tells one run of the engine from others
      * @param transport of the open connection to it; {@code null} without one
      */
@@ -79,7 +77,6 @@ public final class MoverHttpClient implements AutoCloseable {
      * Hashes of the blocks of a peer, the first 512.
      *
      * @param pool the pool's name, on both sides
-     * @param peer whose they are
      */
     public List<String> blocks(String pool, String peer) throws IOException {
         JsonNode answer = get("/api/blocks?limit=" + MOST_LISTED + "&pool=" + encoded(pool) + "&peer=" + encoded(peer));
@@ -93,9 +90,6 @@ public final class MoverHttpClient implements AutoCloseable {
     /**
      * Has blocks moved to this mover.
      *
-     * @param peer where they come from
-     * @param pool the pool's name, on both sides
-     * @param hashes of the blocks
      * @return the move's id
      */
     public String moveFrom(String peer, String pool, List<String> hashes) throws IOException {
@@ -167,11 +161,9 @@ public final class MoverHttpClient implements AutoCloseable {
     /**
      * A mover's answer about a move.
      *
-     * @param state where it is
      * @param blocksDone blocks that have arrived and fit their seals
      * @param blocksPresent blocks that were there already
      * @param pagesCorrupted pages that do not fit their seals
-     * @param bytesDone bytes that have been moved
      * @param problem what it has ended with; {@code null} without one
      */
     public record MoveReport(

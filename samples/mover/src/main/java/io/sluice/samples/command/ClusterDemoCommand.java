@@ -9,7 +9,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code sluice cluster-demo}. */
 @Command(name = "cluster-demo", header = "Watch three movers in a cluster lose one of them, and go on.")
 final class ClusterDemoCommand extends ProgramCommand {
     @Option(names = "--duration", paramLabel = "TIME", defaultValue = "30s")

@@ -44,9 +44,7 @@ final class DemoCluster implements AutoCloseable {
     /**
      * Starts a mover, and does not wait for it. One of the same name must have ended.
      *
-     * @param role its role
      * @param name its name among those of its role
-     * @param poolBytes size of its pool
      */
     void start(MoverRole role, String name, long poolBytes) throws IOException {
         String fullName = role.prefix() + name;
@@ -93,7 +91,6 @@ final class DemoCluster implements AutoCloseable {
         });
     }
 
-    /** Prints the last that the movers have said. */
     void tellLastWords(PrintWriter err) {
         movers.forEach((name, process) -> {
             List<String> lines = process.lastWords();
@@ -152,7 +149,6 @@ final class DemoCluster implements AutoCloseable {
          * Starts one, and does not wait for it.
          *
          * @param name what it is called in messages
-         * @param folder for its files
          * @param options of the mover command
          */
         static MoverProcess start(String name, Path folder, List<String> options) throws IOException {
@@ -178,7 +174,6 @@ final class DemoCluster implements AutoCloseable {
         /**
          * Waits until it can be used.
          *
-         * @return where it is
          * @throws CommandFailure if it does not come up
          */
         MoverReady awaitReady(Termination termination) throws IOException {
@@ -186,7 +181,6 @@ final class DemoCluster implements AutoCloseable {
             return MoverReady.read(ready);
         }
 
-        /** The last lines that it has said. */
         List<String> lastWords() {
             try (Stream<String> lines = Files.lines(log)) {
                 List<String> all = lines.toList();

@@ -25,7 +25,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code sluice mover}. */
 @Command(name = "mover", header = "Move blocks of a KV-cache between inference nodes, over an HTTP API.")
 final class MoverCommand extends ProgramCommand {
     private static final String LOOPBACK = "127.0.0.1";

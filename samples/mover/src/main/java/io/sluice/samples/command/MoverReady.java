@@ -10,14 +10,12 @@ import java.util.List;
 record MoverReady(List<Place> movers) {
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    /** Where a mover is. */
     record Place(String name, String url) {}
 
     static MoverReady read(Path file) throws IOException {
         return JSON.readValue(file.toFile(), MoverReady.class);
     }
 
-    /** The HTTP server of a mover. */
     URI url(String name) {
         return movers.stream()
                 .filter(mover -> mover.name().equals(name))

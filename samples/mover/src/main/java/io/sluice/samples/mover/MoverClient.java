@@ -16,7 +16,6 @@ import java.util.function.BiConsumer;
  * A mover, as code on the same event bus uses it. Requests and answers are those of the HTTP API; what fails, fails
  * with a {@link io.sluice.samples.mover.problem.Problem.ProblemException}. Any thread.
  *
- * @param bus that it is on
  * @param mover its name in the directory
  * @param isLocal whether only one on this very Vert.x is meant
  */
@@ -42,7 +41,6 @@ public record MoverClient(EventBus bus, String mover, boolean isLocal) {
     /**
      * A mover by its name.
      *
-     * @param vertx whose event bus it is on
      * @param directoryName role and name, such as {@code decode/a}
      */
     public static MoverClient of(Vertx vertx, String directoryName) {
@@ -52,19 +50,16 @@ public record MoverClient(EventBus bus, String mover, boolean isLocal) {
     /**
      * A mover of this very Vert.x, and never one that has the same name elsewhere in a cluster.
      *
-     * @param vertx on which it is deployed
      * @param directoryName role and name, such as {@code decode/a}
      */
     public static MoverClient local(Vertx vertx, String directoryName) {
         return new MoverClient(vertx.eventBus(), directoryName, true);
     }
 
-    /** Where a mover is asked. */
     static String address(String directoryName) {
         return ADDRESS + directoryName;
     }
 
-    /** The address of a mover's events. */
     static String events(String directoryName) {
         return ADDRESS + directoryName + EVENTS;
     }
@@ -106,15 +101,12 @@ public record MoverClient(EventBus bus, String mover, boolean isLocal) {
     public enum Operation {
         /** Whether it is {@code live}, and {@code ready}, and why not. */
         HEALTH,
-        /** What it is. */
         DESCRIBE,
         /** {@code peers}: the other movers in the directory. */
         PEERS,
-        /** Its {@code pools}. */
         POOLS,
         /** Registers a pool: {@code name}, {@code model} or {@code pageBytes}, {@code blocks}. */
         REGISTER_POOL(LONG_PATIENCE),
-        /** Closes a {@code pool}. */
         CLOSE_POOL,
         /**
          * Computes blocks of a {@code pool}, on prefill movers: {@code blocks}, or {@code count} and {@code seed}; the same seed always
@@ -125,7 +117,6 @@ public record MoverClient(EventBus bus, String mover, boolean isLocal) {
         BLOCKS,
         /** {@code moves}, the oldest first. */
         MOVES,
-        /** One move: {@code id}. */
         MOVE,
         /** Begins a move: {@code from} or {@code to}, {@code pool}, {@code blocks} or {@code count}, {@code bytesPerSecond}. */
         SUBMIT,

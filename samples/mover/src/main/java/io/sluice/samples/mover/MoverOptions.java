@@ -10,7 +10,6 @@ import java.util.regex.Pattern;
 /**
  * What a mover is. Immutable.
  *
- * @param role what its process does
  * @param name its name among those of its role: 1 to 64 letters, digits, {@code . _ -}
  * @param directory where it finds others and is found; of this process, of a clustered Vert.x, or any other. It stays open
  *     when the mover ends
@@ -18,7 +17,6 @@ import java.util.regex.Pattern;
  *     is what the moves have in flight together
  * @param metricsRegistry the name of the registry of Vert.x' metrics that the engine's meters go to
  * @param memoryBytes the most that all its pools may take, with what it keeps on the heap about their blocks
- * @param limits of its moves
  */
 public record MoverOptions(
         MoverRole role,
@@ -59,9 +57,6 @@ public record MoverOptions(
     /**
      * With the defaults, and the environment's settings for the engine.
      *
-     * @param role what its process does
-     * @param name its name among those of its role
-     * @param directory where it finds others
      * @return a mover that listens on loopback, unless {@code SLUICE_LISTEN} says otherwise
      */
     public static MoverOptions of(MoverRole role, String name, Directory directory) {

@@ -34,7 +34,6 @@ record MoverService(
     private static final int MOST_LISTED = 512;
     private static final Pattern POOL_NAME = Pattern.compile("[A-Za-z0-9._-]{1,64}");
 
-    /** Answers a message, or fails it with a problem. */
     void handle(Message<JsonObject> message) {
         Future<JsonObject> answer;
         try {

@@ -11,7 +11,6 @@ public enum Api {
     /** Futures of Vert.x, started and completed on an event loop. */
     VERTX;
 
-    /** Its name as an option's value. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);

@@ -11,12 +11,10 @@ public final class BenchException extends RuntimeException {
         this.usage = usage;
     }
 
-    /** What was asked for does not go with the serving side. */
     static BenchException usage(String message) {
         return new BenchException(true, message);
     }
 
-    /** It was tried and went wrong. */
     static BenchException failed(String message) {
         return new BenchException(false, message);
     }

@@ -9,7 +9,6 @@ public enum Buffers {
     /** Each one of its own, on both sides. */
     DISTINCT;
 
-    /** Its name as an option's value. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);

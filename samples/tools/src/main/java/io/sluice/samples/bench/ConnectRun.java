@@ -27,7 +27,6 @@ final class ConnectRun {
         this.side = side;
     }
 
-    /** Warms up and measures, until the time is over or it is interrupted. */
     BenchResult measure(EngineAddress address, BooleanSupplier interrupted) {
         warm(plan.warmup(), address, interrupted);
         latencies.reset();

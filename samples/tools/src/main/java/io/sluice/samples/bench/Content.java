@@ -45,7 +45,6 @@ interface Content extends AutoCloseable {
             return sum == other.sum;
         }
 
-        /** Takes over what another one holds. */
         void set(FetchedValues other) {
             sum = other.sum;
         }
@@ -67,7 +66,6 @@ interface Content extends AutoCloseable {
         /**
          * Compares a part of the targets.
          *
-         * @param actual the bytes
          * @param from where the first of them lies, among the targets
          */
         void compare(MemorySegment actual, long from) {

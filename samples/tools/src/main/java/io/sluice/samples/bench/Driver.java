@@ -100,8 +100,6 @@ final class Driver {
     /**
      * A driver that does nothing yet.
      *
-     * @param submission starts a transfer
-     * @param slots how many it keeps going
      * @param differentTransfers how many there are to choose from
      * @param inTurn whether each takes the next one, rather than each slot its own
      */

@@ -19,7 +19,6 @@ final class Pattern {
         }
     }
 
-    /** SplitMix64's finalizer. */
     static long mix(long value) {
         long z = (value + 1) * 0x9E3779B97F4A7C15L;
         z = (z ^ (z >>> 30)) * 0xBF58476D1CE4E5B9L;

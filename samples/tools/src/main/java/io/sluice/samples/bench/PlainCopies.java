@@ -76,7 +76,6 @@ final class PlainCopies {
         nanos += elapsed;
     }
 
-    /** Forgets what it has copied until now. */
     void reset() {
         copies = 0;
         nanos = 0;

@@ -18,13 +18,11 @@ final class PreparedSubmission implements Submission {
     private final @Nullable Prepared[] idle;
     private final @Nullable Prepared[] running;
 
-    /** Prepares one of the different transfers. */
     @FunctionalInterface
     interface Preparation {
         PreparedTransfer prepare(int transfer, Prepared callback);
     }
 
-    /** Retargets what was prepared for one of the different transfers to another one. */
     @FunctionalInterface
     interface Retargeting {
         void retarget(PreparedTransfer prepared, int transfer);

@@ -24,7 +24,6 @@ final class ReportClient {
         this.connection = connection;
     }
 
-    /** On a connection without a listener. */
     static ReportClient on(Connection connection) {
         ReportClient client = new ReportClient(connection);
         NotificationSink sink = client::received;
@@ -39,7 +38,6 @@ final class ReportClient {
         }
     }
 
-    /** Begins a checksum over the connection's notifications. */
     void beginChecksum() {
         send(ServerReport.begin());
     }
@@ -81,7 +79,6 @@ final class ReportClient {
         private static final byte[] REQUEST = "sluice bench: report".getBytes(StandardCharsets.US_ASCII);
         private static final byte[] BEGIN = "sluice bench: begin a checksum".getBytes(StandardCharsets.US_ASCII);
 
-        /** The payload that asks for a report. */
         static byte[] request() {
             return REQUEST.clone();
         }
@@ -108,7 +105,6 @@ final class ReportClient {
                     .array();
         }
 
-        /** The report that a payload is; {@code null} if it is none. */
         static @Nullable ServerReport fromBytes(byte[] payload) {
             ByteBuffer bytes = ByteBuffer.wrap(payload);
             return payload.length == 4 * Long.BYTES && bytes.getLong() == MAGIC

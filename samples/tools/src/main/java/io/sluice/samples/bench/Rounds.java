@@ -34,10 +34,8 @@ final class Rounds implements AutoCloseable {
     /**
      * For these.
      *
-     * @param drivers one for each connection
      * @param checked what to compare after each round; {@code null} for nothing
      * @param roundTransfers how many each driver makes in a round
-     * @param interrupted whether to break off
      */
     Rounds(List<Driver> drivers, @Nullable Content checked, long roundTransfers, BooleanSupplier interrupted) {
         this.drivers = List.copyOf(drivers);
@@ -123,7 +121,6 @@ final class Rounds implements AutoCloseable {
         }
     }
 
-    /** Elements that were not what was sent, in all rounds. */
     long differing() {
         return differing;
     }

@@ -29,7 +29,6 @@ final class SideChannel implements AutoCloseable {
         return new SideChannel(connection, attach(connection, region));
     }
 
-    /** The region of a name, over a connection. */
     static RemoteRegion attach(Connection connection, String region) {
         return Waiting.await(connection.lookup(region).thenCompose(connection::attach), "attaching the region");
     }
@@ -42,7 +41,6 @@ final class SideChannel implements AutoCloseable {
         return connection.maxNotificationBytes();
     }
 
-    /** The serving process's report; {@code null} if it gives none. */
     ReportClient.@Nullable ServerReport report() {
         return reports.ask();
     }

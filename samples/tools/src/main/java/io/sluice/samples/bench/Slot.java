@@ -44,7 +44,6 @@ final class Slot implements VectoredTransferCallback, FetchCallback, CoreSubscri
         prepare();
     }
 
-    /** A transfer is about to be started that is not timed. */
     void startUntimed() {
         timed = false;
         prepare();
@@ -75,12 +74,10 @@ final class Slot implements VectoredTransferCallback, FetchCallback, CoreSubscri
         return timed;
     }
 
-    /** If it was timed. */
     long startedAt() {
         return startedAt;
     }
 
-    /** If it was timed. */
     long endedAt() {
         return endedAt;
     }

@@ -94,15 +94,12 @@ final class Usage {
      * such as one that answers a scrape, do not count.
      */
     static final class TransferThreads {
-        /** What the names of threads that drive rounds begin with. */
         static final String DRIVER_PREFIX = "bench-driver-";
 
-        /** What Vert.x calls its event loops. */
         private static final String EVENT_LOOP_PREFIX = "vert.x-eventloop-";
 
         private Map<Long, Long> before = Map.of();
 
-        /** From now on. */
         void begin() {
             before = allocated();
         }

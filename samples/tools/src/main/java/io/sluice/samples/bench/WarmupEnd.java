@@ -23,11 +23,7 @@ final class WarmupEnd {
         leastNanos = least.toNanos();
     }
 
-    /**
-     * Whether it is over. To be asked often.
-     *
-     * @param warmedNanos how long it has taken
-     */
+    /** Whether it is over. To be asked often. */
     boolean isReached(long warmedNanos) {
         boolean quiet = compiler.isQuiet();
         return warmedNanos >= leastNanos && (quiet || warmedNanos / MOST_WARMUPS >= leastNanos);

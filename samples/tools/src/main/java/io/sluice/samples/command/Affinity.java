@@ -15,7 +15,6 @@ final class Affinity {
      *
      * @param option names the option that the processors are of
      * @param cpus which; {@code null} for those of this process
-     * @param allowed which may be chosen
      * @return the beginning of a command line, empty for {@code null}
      * @throws CommandFailure if not all of them may be used, or there is no {@code taskset}
      */

@@ -22,7 +22,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code sluice bench}. */
 @Command(name = "bench", header = "Measure transfers between this process and another one.")
 final class BenchCommand extends ProgramCommand {
     private static final int MOST_IN_FLIGHT = 65_536;

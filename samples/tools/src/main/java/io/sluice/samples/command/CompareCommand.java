@@ -24,7 +24,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code sluice compare}. */
 @Command(
         name = "compare",
         header = "Compare transfers with other programs, and print the ratios.",

@@ -28,7 +28,6 @@ record CpuList(String text) {
         return list;
     }
 
-    /** Those that this process may use. */
     static CpuList allowed() throws IOException {
         return Files.readAllLines(STATUS).stream()
                 .filter(line -> line.startsWith(ALLOWED))
@@ -37,7 +36,6 @@ record CpuList(String text) {
                 .orElseThrow(() -> CommandFailure.failed(STATUS + " does not tell which processors may be used"));
     }
 
-    /** Whether all of these are among others. */
     boolean isWithin(CpuList others) {
         BitSet missing = numbers();
         missing.andNot(others.numbers());

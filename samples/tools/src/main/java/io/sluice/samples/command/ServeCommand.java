@@ -13,7 +13,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code sluice serve}. */
 @Command(name = "serve", header = "Offer memory that other processes read and write one-sidedly.")
 final class ServeCommand extends ProgramCommand {
     /** The name of the region that is offered if the command line gives none. */

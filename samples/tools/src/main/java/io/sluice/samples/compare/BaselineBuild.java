@@ -56,7 +56,6 @@ final class BaselineBuild {
     /**
      * Puts one into a folder, optimized.
      *
-     * @param interrupted whether to break off
      * @throws MeasurementFailedException if it has to be built and the compiler fails, with the last line of what it says
      */
     static void provide(CProgram program, Path folder, BooleanSupplier interrupted)

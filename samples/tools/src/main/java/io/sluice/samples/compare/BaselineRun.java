@@ -12,8 +12,6 @@ import java.util.Map;
 /**
  * A measurement by the plain C program.
  *
- * @param label names it in messages
- * @param mode what the program does
  * @param hasTarget whether it needs a second process of the program, which listens at a port
  * @param operands of the mode, between the port and the times
  * @param size of a transfer in bytes; 0 for round trips
@@ -96,8 +94,6 @@ record BaselineRun(String label, String mode, boolean hasTarget, List<String> op
     /**
      * The line that the C program prints.
      *
-     * @param nanos measured time
-     * @param operations that ended in it
      * @param medianNanos the median of a ping-pong's round trips, 0 for all else
      * @param p99Nanos what 99 of 100 of them took at most, 0 for all else
      */

@@ -20,12 +20,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Where measurements are made: processes on their processors, a folder for what they print, bounded waits. For one thread.
  *
- * @param timing how often and how long to measure
- * @param pinning where processes run
  * @param ownCommand the command line that starts this program once more, with these arguments
- * @param interrupted whether to break off
- * @param folder for what processes print
- * @param commands what measurements have started
  */
 public record BenchEnvironment(
         Timing timing,
@@ -51,7 +46,6 @@ public record BenchEnvironment(
         return program(CProgram.CEILING);
     }
 
-    /** The same of any. */
     String program(CProgram program) {
         return folder.resolve(program.fileName()).toString();
     }
@@ -95,7 +89,6 @@ public record BenchEnvironment(
      * What the initiator prints of two processes that meet at a port.
      *
      * @param target the command line of the process that listens, and ends by itself after the other one
-     * @param initiator the command line of the other one
      */
     String runPair(
             String label,
@@ -133,11 +126,7 @@ public record BenchEnvironment(
         target.endsWithin(TARGET_END_MILLIS);
     }
 
-    /**
-     * Does something while a process listens at a port, which is then ended if it has not done so by itself.
-     *
-     * @param target its command line
-     */
+    /** Does something while a process listens at a port, which is then ended if it has not done so by itself. */
     <T> T withTarget(
             String label, Map<String, String> environment, IntFunction<List<String>> target, TargetWork<T> work)
             throws MeasurementFailedException {
@@ -150,13 +139,10 @@ public record BenchEnvironment(
         }
     }
 
-    /** What is done while a target listens. */
     interface TargetWork<T> {
-        /** Does it. */
         T with(int port, ToolProcess target) throws MeasurementFailedException;
     }
 
-    /** The command line that starts this program once more. */
     List<String> own(List<String> arguments) {
         return ownCommand.apply(arguments);
     }
@@ -201,9 +187,7 @@ public record BenchEnvironment(
     /**
      * What two processes that met have told, and used.
      *
-     * @param output what the initiator has printed
      * @param initiatorProcessors how many processors the initiator kept busy; {@code null} if it was too short to tell
-     * @param targetProcessors the same of the target
      */
     record PairOutput(
             String output,
@@ -212,18 +196,14 @@ public record BenchEnvironment(
 
     /** The command lines that a measurement has started last, as a user would type them. */
     public static final class CommandLog {
-        /** What a process does in a measurement. */
         enum Role {
-            /** It has the memory. */
             TARGET,
-            /** It measures. */
             INITIATOR
         }
 
         private final Map<String, Map<Role, String>> lines = new HashMap<>();
         private final String folder;
 
-        /** For processes that may use a folder, which is gone later. */
         CommandLog(Path folder) {
             this.folder = folder + "/";
         }

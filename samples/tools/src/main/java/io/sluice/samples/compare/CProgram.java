@@ -47,7 +47,6 @@ enum CProgram {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** Headers and sources. */
     List<String> files() {
         return files;
     }

@@ -33,13 +33,7 @@ public final class Compare {
         this.comparisons = Comparisons.chosen(names, transports);
     }
 
-    /**
-     * Brings about what is needed, and measures.
-     *
-     * @param description what the run is
-     * @param progress tells how far it is
-     * @throws IOException if files cannot be written
-     */
+    /** Brings about what is needed, and measures. */
     public CompareDocument run(
             CompareDocument.RunDescription description, BenchEnvironment workbench, RoundsProgress progress)
             throws IOException {
@@ -129,7 +123,6 @@ public final class Compare {
         private final Map<Subject, String> subjects = new HashMap<>();
         private final Map<Program, String> programs = new EnumMap<>(Program.class);
 
-        /** Looks what of ours can be measured here. */
         static UnmetRequirements of(Collection<Comparison> comparisons) {
             UnmetRequirements obstacles = new UnmetRequirements();
             for (Comparison comparison : comparisons) {
@@ -142,12 +135,10 @@ public final class Compare {
             return obstacles;
         }
 
-        /** Takes note of programs that are not there. */
         void add(Map<Program, String> reasons) {
             programs.putAll(reasons);
         }
 
-        /** Why a comparison cannot be made, or {@code null}. */
         @Nullable
         String of(Comparison comparison) {
             String reason = subjects.get(comparison.subject());

@@ -19,14 +19,12 @@ import java.util.Map;
  * @param sluice version of this program
  * @param started when the run began, as ISO 8601 has it
  * @param command the command line that began it
- * @param machine facts about the machine
  * @param programs what other programs say of their versions
  * @param rounds in each of which everything was measured once
  * @param durationSeconds of a measurement
  * @param warmupSeconds before it
  * @param where on which processors the two sides ran, in words
  * @param interrupted whether it ended before all rounds were made
- * @param comparisons with their figures
  */
 public record CompareDocument(
         int format,
@@ -126,11 +124,7 @@ public record CompareDocument(
     /**
      * What a run was, besides its figures.
      *
-     * @param version of this program
-     * @param started when it began
-     * @param command the command line that began it
      * @param machine facts about the machine, an object
-     * @param timing how often and how long was measured
      * @param where on which processors the two sides ran, in words
      */
     public record RunDescription(
@@ -142,7 +136,6 @@ public record CompareDocument(
 
         private ComparisonTable() {}
 
-        /** The table, several lines each ending in a line separator. */
         static String of(List<ComparisonResult> results) {
             int width =
                     results.stream().mapToInt(result -> result.name().length()).reduce(SHORTEST_NAME, Math::max);

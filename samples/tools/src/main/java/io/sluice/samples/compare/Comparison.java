@@ -7,11 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A line of the table: this engine compared with something else.
  *
- * @param subject what of ours
  * @param api through what they are started, if this is about one interface alone; {@code null} for whichever is chosen
- * @param peer what the other thing is called
- * @param theirs how it is measured
- * @param quantity by what they are compared
  * @param goal what the ratio, ours by theirs, is to be, or {@code null}
  */
 record Comparison(
@@ -54,7 +50,6 @@ record Comparison(
         return new Comparison(subject, api, peer, theirs, quantity, wanted);
     }
 
-    /** The interfaces that it is made for, of those that are chosen. */
     List<Api> apis(List<Api> chosen) {
         return api == null ? chosen : List.of(api);
     }

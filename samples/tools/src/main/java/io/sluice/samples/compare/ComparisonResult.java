@@ -12,16 +12,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A line of the table with its figures. As JSON its fields are in snake case.
  *
- * @param topic what the comparison is about
- * @param name of the comparison
- * @param api through what our transfers were started
  * @param op what they do
- * @param transport that they went over
  * @param size of an element, in bytes
- * @param inflight how many elements were in flight
- * @param unit of all figures
- * @param sluice our figures
- * @param peer the other ones
  * @param ratio of the medians, ours by theirs; {@code null} if one is not there, or theirs is 0. Of what is measured in
  *     pairs it is the median of the rounds' ratios
  * @param ratioOf which: {@code medians} or {@code rounds}
@@ -59,9 +51,6 @@ record ComparisonResult(
     /**
      * Of two measurements.
      *
-     * @param ours figures of this engine
-     * @param theirs figures of the other program
-     * @param commands what was started for both
      * @param leftOut why nothing was measured, or {@code null} if it was
      */
     static ComparisonResult of(
@@ -130,7 +119,6 @@ record ComparisonResult(
         return all.isEmpty() ? null : String.join("; ", all);
     }
 
-    /** Whether it has no goal, or reaches it. */
     @JsonIgnore
     boolean isGoalMet() {
         return goal == null || Boolean.TRUE.equals(met);

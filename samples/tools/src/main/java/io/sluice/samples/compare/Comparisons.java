@@ -8,7 +8,6 @@ import java.util.stream.Collectors;
 
 /** What is compared with what. */
 final class Comparisons {
-    /** Chooses those that have a goal. */
     private static final String GOALS = "goals";
 
     private static final List<Comparison> ALL = Arrays.stream(Topic.values())

@@ -20,7 +20,6 @@ record Figures(Map<Quantity, Double> values) {
         return of(Quantity.GIGABYTES_PER_SECOND, gigabytesPerSecond);
     }
 
-    /** Of transfers of one size, in bytes. */
     static Figures ofRate(double transfersPerSecond, long size) {
         return new Figures(Map.of(
                 Quantity.TRANSFERS_PER_SECOND,
@@ -33,7 +32,6 @@ record Figures(Map<Quantity, Double> values) {
         return new Figures(Map.of(Quantity.MEDIAN_MICROSECONDS, medianMicros, Quantity.TAIL, tail));
     }
 
-    /** These and one more. */
     Figures with(Quantity quantity, double value) {
         Map<Quantity, Double> more = new EnumMap<>(values);
         more.put(quantity, value);

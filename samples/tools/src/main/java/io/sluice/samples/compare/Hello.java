@@ -4,7 +4,6 @@ package io.sluice.samples.compare;
 final class Hello {
     private Hello() {}
 
-    /** Says it. */
     public static void main(String[] arguments) {
         System.out.println("hello");
     }

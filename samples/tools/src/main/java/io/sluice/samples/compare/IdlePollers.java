@@ -24,7 +24,6 @@ enum IdlePollers {
         return description;
     }
 
-    /** The variables that engines take it from. */
     Map<String, String> environment() {
         return environment;
     }

@@ -56,7 +56,6 @@ final class InterleavedRounds {
         return series.getOrDefault(measurement, new Series());
     }
 
-    /** Whether not all rounds were made. */
     boolean isBrokenOff() {
         return brokenOff;
     }

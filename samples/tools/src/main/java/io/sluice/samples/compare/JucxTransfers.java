@@ -10,8 +10,6 @@ import java.util.List;
  * when its source may be reused; the time lasts until all have taken effect.
  *
  * @param operation a write for puts, a read for gets
- * @param size in bytes
- * @param inflight outstanding at most
  */
 record JucxTransfers(BenchOperation operation, long size, int inflight) implements Measurement {
     /** The same transfers as ours; of what is vectored each element is a transfer of its own. */

@@ -4,7 +4,6 @@ package io.sluice.samples.compare;
  * Something to measure, once in each round. Equal ones are the same measurement, which several comparisons may share.
  */
 interface Measurement {
-    /** What it takes. */
     Program program();
 
     /** What to call it in messages. */

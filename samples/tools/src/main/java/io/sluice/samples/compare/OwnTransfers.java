@@ -193,7 +193,6 @@ record OwnTransfers(Transfers transfers, Api api) implements Measurement {
             return scraper;
         }
 
-        /** How often it was answered. */
         int scrapes() {
             return scrapes.get();
         }

@@ -48,12 +48,10 @@ enum Peer {
                 : new SameMemoryCopy(size);
     }
 
-    /** How it is measured for our transfers. */
     Measurement measurement(Transfers ours) {
         return measurement.apply(ours);
     }
 
-    /** Its name in tables and options. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');

@@ -19,7 +19,6 @@ final class Preparation {
     /**
      * Looks for programs, and provides the C program.
      *
-     * @param needed programs
      * @return why those are not there that are not
      */
     static Map<Program, String> prepare(Set<Program> needed, BenchEnvironment workbench) throws IOException {

@@ -5,7 +5,6 @@ import org.jspecify.annotations.Nullable;
 
 /** A program that a measurement needs. */
 enum Program {
-    /** This one. */
     SLUICE("sluice", List.of(), List.of()),
     /** Plain C: a package has it built, else it is built from the sources in this package's resources. */
     CEILING(BaselineBuild.compiler(), List.of("gcc", "libc6-dev"), List.of(BaselineBuild.compiler(), "--version")),
@@ -13,7 +12,6 @@ enum Program {
     GPU(BaselineBuild.compiler(), List.of("gcc", "libc6-dev"), List.of()),
     /** NCCL of the machine, by the same program. */
     NCCL(BaselineBuild.compiler(), List.of("gcc", "libc6-dev"), List.of()),
-    /** UCX's own benchmark. */
     UCX("ucx_perftest", List.of("ucx-utils"), List.of("ucx_info", "-v")),
     /** UCX's Java binding, which comes with this program, on the machine's UCX. */
     JUCX(UcxLibrary.NAME, List.of("libucx0"), List.of()),
@@ -30,7 +28,6 @@ enum Program {
         this.versionQuestion = versionQuestion;
     }
 
-    /** What it takes on the search path. */
     String executable() {
         return executable;
     }

@@ -15,9 +15,7 @@ record ProgramStart(Task task, boolean cached) implements Subject, Measurement {
 
     /** What the program does. */
     enum Task {
-        /** A virtual machine that runs one small class. */
         HELLO("a bare JVM's hello"),
-        /** {@code sluice info}. */
         INFO("sluice info"),
         /** An engine, a connection, a write of 8 bytes through Reactor, and the end of all that. */
         FIRST_TRANSFER("a program's first write over tcp");

@@ -11,12 +11,7 @@ public final class RoundsProgress {
     private final boolean terminal;
     private int lastLength;
 
-    /**
-     * Progress that is written as it is made.
-     *
-     * @param err where
-     * @param terminal whether that is a terminal
-     */
+    /** Progress that is written as it is made. */
     public RoundsProgress(PrintWriter err, boolean terminal) {
         this.err = err;
         this.terminal = terminal;
@@ -38,7 +33,6 @@ public final class RoundsProgress {
                 : Math.ceilDiv(seconds, SECONDS_PER_MINUTE) + " minutes";
     }
 
-    /** The next round begins, so long after the first one has. */
     void beginRound(int round, int rounds, Duration elapsed) {
         if (!terminal) {
             line("sluice: round " + round + " of " + rounds + left(round, rounds, elapsed));
@@ -64,7 +58,6 @@ public final class RoundsProgress {
         line("sluice: " + why);
     }
 
-    /** Clears the line that is rewritten. */
     void end() {
         if (terminal && lastLength > 0) {
             rewrite("");

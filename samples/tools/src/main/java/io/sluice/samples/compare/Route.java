@@ -30,12 +30,10 @@ enum Route {
         this.environment = environment;
     }
 
-    /** The transport that connections are to take. */
     String transport() {
         return transport;
     }
 
-    /** What the names of comparisons begin with. */
     String prefix() {
         return prefix;
     }
@@ -45,7 +43,6 @@ enum Route {
         return regions;
     }
 
-    /** Variables of the engines. */
     Map<String, String> environment() {
         return environment;
     }

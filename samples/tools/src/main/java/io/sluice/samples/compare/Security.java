@@ -11,13 +11,9 @@ import java.util.Map;
 
 /** How the two engines authenticate, and what of their connection is encrypted. */
 enum Security {
-    /** Nothing, as on loopback by default. */
     OFF(""),
-    /** A shared token. */
     TOKEN("token"),
-    /** Mutual TLS on the control channel. */
     TLS("TLS"),
-    /** Mutual TLS on the control channel and the lanes. */
     TLS_DATA("TLS with its data");
 
     private final String description;
@@ -26,16 +22,11 @@ enum Security {
         this.description = description;
     }
 
-    /** For messages; empty for none. */
     String description() {
         return description;
     }
 
-    /**
-     * The variables of both engines.
-     *
-     * @param folder for files that they need
-     */
+    /** The variables of both engines. */
     Map<String, String> environment(Path folder) throws MeasurementFailedException {
         return switch (this) {
             case OFF -> Map.of();
@@ -50,7 +41,6 @@ enum Security {
         private static final String PASSWORD = "measured";
         private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-        /** The one in a folder, made if there is none yet. */
         static KeyStoreFile in(Path folder) throws MeasurementFailedException {
             KeyStoreFile file = new KeyStoreFile(folder.resolve("keys.p12"));
             if (!Files.exists(file.path)) {

@@ -19,7 +19,6 @@ final class Series {
         rounds.add(figures);
     }
 
-    /** There are none in the next round. */
     void addFailure(String why) {
         rounds.add(null);
         failures++;
@@ -28,7 +27,6 @@ final class Series {
         }
     }
 
-    /** Whether to leave it at what has been measured. */
     boolean isGivenUp() {
         return failures >= MOST_FAILURES;
     }

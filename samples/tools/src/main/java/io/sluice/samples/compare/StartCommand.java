@@ -109,7 +109,6 @@ final class StartCommand {
             return null;
         }
 
-        /** The command line that starts with it. */
         List<String> with(List<String> command) {
             return withOption("-XX:AOTCache=" + path, command);
         }

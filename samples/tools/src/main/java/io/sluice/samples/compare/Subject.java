@@ -5,10 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /** What of this engine is compared with something else. */
 sealed interface Subject permits ProgramStart, Transfers {
-    /** What the name of a comparison begins with. */
     String name();
 
-    /** How the bytes go. */
     Route route();
 
     /** The transport, or {@code none}. */
@@ -16,7 +14,6 @@ sealed interface Subject permits ProgramStart, Transfers {
         return route().transport();
     }
 
-    /** What is done, in a word. */
     String doing();
 
     /** Bytes of an element; 0 if there is none. */
@@ -30,6 +27,5 @@ sealed interface Subject permits ProgramStart, Transfers {
         return route().unavailable();
     }
 
-    /** How it is measured, started through an interface. */
     Measurement measurement(Api api);
 }

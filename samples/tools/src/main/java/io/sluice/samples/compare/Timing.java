@@ -6,8 +6,6 @@ import java.time.Duration;
  * How often and how long to measure.
  *
  * @param rounds in each of which everything is measured once
- * @param duration of a measurement
- * @param warmup before it
  */
 public record Timing(int rounds, Duration duration, Duration warmup) {
     /** What starting and ending the processes of a measurement takes, about. */

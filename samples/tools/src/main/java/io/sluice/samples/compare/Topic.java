@@ -10,25 +10,16 @@ enum Topic {
     SMALL("small transfers over tcp", SocketComparisons.small()),
     /** 64 KiB and more over sockets. */
     LARGE("large transfers over tcp", SocketComparisons.large()),
-    /** Many elements in one call. */
     VECTORED("vectored transfers over tcp", SocketComparisons.vectored()),
-    /** One transfer at a time. */
     ROUND_TRIPS("one transfer at a time over tcp", SocketComparisons.roundTrips()),
-    /** Between processes that share memory. */
     SHARED_MEMORY("transfers over shared memory", MemoryComparisons.all()),
     /** What Reactor and Vert.x add to callbacks. */
     INTERFACES("what the interfaces cost", CostComparisons.interfaces()),
-    /** What meters and scrapes add. */
     METRICS("what metrics cost", CostComparisons.metrics()),
-    /** What authentication and encryption add. */
     SECURITY_COST("what authentication and encryption cost", CostComparisons.security()),
-    /** What checksums add. */
     INTEGRITY("what checksums cost", CostComparisons.integrity()),
-    /** Processor time. */
     PROCESSORS("processor time of both sides", CostComparisons.processors()),
-    /** Many connections, many elements, and connecting. */
     SCALE("many connections, many elements, connecting", ScaleComparisons.all()),
-    /** From the start of a process on. */
     START("starting", CostComparisons.starts());
 
     private final String description;
@@ -52,12 +43,10 @@ enum Topic {
                 .orElse(name);
     }
 
-    /** In the order in which they are measured. */
     List<Comparison> comparisons() {
         return comparisons;
     }
 
-    /** The one that a comparison is about. */
     static Topic of(Comparison comparison) {
         for (Topic topic : values()) {
             if (topic.comparisons.contains(comparison)) {
@@ -67,7 +56,6 @@ enum Topic {
         throw new IllegalArgumentException(comparison.name() + " is about nothing");
     }
 
-    /** Its name as an option's value. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');

@@ -8,16 +8,11 @@ import io.sluice.samples.report.ByteSize;
 /**
  * Transfers of this engine that are compared with something else.
  *
- * @param route how their bytes go
- * @param operation what a transfer does
  * @param size of an element, in bytes
  * @param iov elements of a transfer, 1 if it is not vectored
  * @param inflight elements in flight on each connection
  * @param connections how many, all driven alike
- * @param buffers which memory the elements use
- * @param idle what the pollers do while there is nothing to do
  * @param isScraped whether the meters of the initiator's engine are bound to a Prometheus registry, scraped each second
- * @param security how the engines authenticate
  */
 record Transfers(
         Route route,
@@ -65,17 +60,14 @@ record Transfers(
         return new Transfers(route, operation, size, iov, inflight, connections, other, idle, isScraped, security);
     }
 
-    /** The same with pollers that do this. */
     Transfers with(IdlePollers other) {
         return new Transfers(route, operation, size, iov, inflight, connections, buffers, other, isScraped, security);
     }
 
-    /** The same with metrics that are scraped. */
     Transfers scraped() {
         return new Transfers(route, operation, size, iov, inflight, connections, buffers, idle, true, security);
     }
 
-    /** The same between engines that authenticate so. */
     Transfers with(Security other) {
         return new Transfers(route, operation, size, iov, inflight, connections, buffers, idle, isScraped, other);
     }

@@ -10,7 +10,6 @@ import java.util.Properties;
 
 /** The machine's UCX, as the Java binding needs it. */
 final class UcxLibrary {
-    /** The file that the binding is linked with. */
     static final String NAME = "libucp.so.0";
 
     private static final String BINDING = "/META-INF/maven/org.openucx/jucx/pom.properties";
@@ -32,7 +31,6 @@ final class UcxLibrary {
         return folders.stream().anyMatch(folder -> Files.exists(Path.of(folder, NAME)));
     }
 
-    /** What the binding's jar says of its version. */
     static String bindingVersion() {
         Properties properties = new Properties();
         try (InputStream in = UcxLibrary.class.getResourceAsStream(BINDING)) {

@@ -14,9 +14,6 @@ import org.jspecify.annotations.Nullable;
  * source may be reused.
  *
  * @param operation a write for {@code ucp_put_bw}, a read for {@code ucp_get}
- * @param size in bytes
- * @param inflight outstanding at most
- * @param transports what it may use
  */
 record UcxTransfers(BenchOperation operation, long size, int inflight, Transports transports) implements Measurement {
     /** Of UCX, among which it chooses by itself. */
@@ -42,7 +39,6 @@ record UcxTransfers(BenchOperation operation, long size, int inflight, Transport
             this.environment = environment;
         }
 
-        /** What makes UCX use them. */
         Map<String, String> environment() {
             return environment;
         }

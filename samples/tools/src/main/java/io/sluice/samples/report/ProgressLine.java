@@ -25,12 +25,7 @@ public final class ProgressLine {
     private int lastLength;
     private boolean finished;
 
-    /**
-     * A line that starts to measure now.
-     *
-     * @param out where it is written
-     * @param terminal whether that is a terminal
-     */
+    /** A line that starts to measure now. */
     public ProgressLine(PrintStream out, boolean terminal) {
         this(out, terminal, System::nanoTime);
     }
@@ -109,10 +104,7 @@ public final class ProgressLine {
     /**
      * How far a replay has come.
      *
-     * @param requestsDone requests that have ended
      * @param requestsTotal requests there are, or {@link #UNKNOWN}
-     * @param bytesMoved bytes transferred so far
-     * @param inFlight operations in flight now
      * @param pagesMoved pages transferred so far, over all layers
      * @param pagesReused pages found in the cache so far, over all layers
      */

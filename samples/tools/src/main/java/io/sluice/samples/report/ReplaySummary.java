@@ -9,8 +9,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * The outcome of a replay. As JSON its fields are in snake case.
  *
- * @param model name of the model preset
- * @param transport name of the transport that the connection used
  * @param interrupted whether it was broken off; the figures are then those of the requests that had ended
  * @param requests requests that were replayed to their end
  * @param traceLinesSkipped malformed lines of the trace that were left out
@@ -22,9 +20,6 @@ import org.jspecify.annotations.Nullable;
  * @param seconds wall-clock time from the first request to the end of the last
  * @param writeSeconds how long writes were under way while neither side filled or checked pages; {@code null}, and then
  *     left out, if that was done meanwhile
- * @param transferMillis how long transfers took
- * @param maxInflightOps most operations seen in flight at once
- * @param maxInflightBytes most bytes seen in flight at once
  * @param reconnects how often the connection was lost and made again
  * @param requestsRepeated requests that were under way then and were moved again
  * @param pagesRepeated pages of theirs that had been written until then, with any outcome, over all layers; they are not
@@ -104,14 +99,7 @@ public record ReplaySummary(
         return JsonText.of(this);
     }
 
-    /**
-     * How long transfers took, in milliseconds; all 0 if there were none.
-     *
-     * @param p50 half of them took at most this long
-     * @param p90 nine in ten took at most this long
-     * @param p99 99 in a hundred took at most this long
-     * @param max the longest
-     */
+    /** How long transfers took, in milliseconds; all 0 if there were none. */
     public record TransferMillis(double p50, double p90, double p99, double max) {
         private static final double NANOS_PER_MILLI = 1e6;
 

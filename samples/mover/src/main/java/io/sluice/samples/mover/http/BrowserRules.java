@@ -85,7 +85,6 @@ record BrowserRules(boolean loopbackOnly) {
         return authority.port() < 0 ? standardPort : authority.port();
     }
 
-    /** Headers by which a browser keeps to what this server has sent. */
     private static void addHeaders(RoutingContext context) {
         context.response()
                 .putHeader("X-Content-Type-Options", "nosniff")

@@ -132,7 +132,6 @@ final class ConnectionGate {
         awaited.remove(connection);
     }
 
-    /** One request with its answer. */
     private static final class Exchange {
         private boolean answered;
     }

@@ -13,7 +13,6 @@ import org.yaml.snakeyaml.constructor.SafeConstructor;
 
 /** The contract of the API: as it is served, and as requests are validated against it. */
 record Contract(Buffer text, OpenAPIContract contract) {
-    /** Where it lies on the class path. */
     static final String PLACE = "io/sluice/samples/mover/openapi.yaml";
 
     private static final String CONTENT = "content";

@@ -34,18 +34,15 @@ final class EventStreams {
         this.most = most;
     }
 
-    /** Begins to listen to the mover, until the verticle ends. */
     void begin() {
         events = mover.onEvent((event, data) -> List.copyOf(streams).forEach(stream -> stream.offer(event, data)));
         vertx.setPeriodic(CHECK_MILLIS, tick -> List.copyOf(streams).forEach(EventStream::check));
     }
 
-    /** Events of all moves and of the engine. */
     void openForAll(RoutingContext context) {
         open(context, null, () -> mover.ask(MoverClient.Operation.MOVES).map(all -> all.getJsonArray("moves")));
     }
 
-    /** Events of one move. */
     void openForMove(RoutingContext context) {
         String id = String.valueOf(context.pathParam("id"));
         open(
@@ -104,7 +101,6 @@ final class EventStreams {
         /**
          * Not begun yet: it only collects.
          *
-         * @param response to the client
          * @param move the one move of interest; {@code null} for all, and the engine
          */
         EventStream(HttpServerResponse response, @Nullable String move) {
@@ -143,7 +139,6 @@ final class EventStreams {
             flush();
         }
 
-        /** Something has happened. */
         void offer(String event, JsonObject data) {
             if (over) {
                 return;
@@ -218,7 +213,6 @@ final class EventStreams {
             }
         }
 
-        /** Says that there is nothing more. */
         void end() {
             if (!over) {
                 response.end();

@@ -11,17 +11,11 @@ import io.vertx.core.Vertx;
  * A mover with its HTTP server, both deployed.
  *
  * @param client to use it in this process
- * @param host where the HTTP server listens
- * @param port where the HTTP server listens
- * @param moverId the mover's deployment
- * @param httpId the HTTP server's deployment
  */
 public record MoverDeployment(MoverClient client, String host, int port, String moverId, String httpId) {
     /**
      * Deploys both.
      *
-     * @param vertx where
-     * @param mover the mover
      * @param http its HTTP server; which mover it serves is taken from the mover
      * @return what was deployed; if one of them fails to start, neither is
      */

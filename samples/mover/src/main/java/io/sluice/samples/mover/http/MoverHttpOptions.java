@@ -14,7 +14,6 @@ import org.jspecify.annotations.Nullable;
  * @param host where to listen. It answers every client: name another host than loopback only in a network that you trust
  * @param port 0 for any free one
  * @param metricsRegistry the name of the registry of Vert.x' metrics that {@code /metrics} shows; {@code null} for none
- * @param limits of what clients hold
  * @param isLocal whether the mover runs on the same Vert.x, so that none of its name elsewhere in a cluster is meant
  */
 public record MoverHttpOptions(
@@ -31,11 +30,7 @@ public record MoverHttpOptions(
         Objects.requireNonNull(limits, "limits");
     }
 
-    /**
-     * On loopback, at any free port, without metrics.
-     *
-     * @param mover the mover's name in the directory
-     */
+    /** On loopback, at any free port, without metrics. */
     public static MoverHttpOptions of(String mover) {
         return new MoverHttpOptions(mover, LOOPBACK, 0, null, Limits.defaults(), false);
     }

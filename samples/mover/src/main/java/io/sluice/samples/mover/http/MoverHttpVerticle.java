@@ -23,11 +23,7 @@ public final class MoverHttpVerticle extends VerticleBase {
     private volatile int port;
     private @Nullable EventStreams streams;
 
-    /**
-     * To be deployed once.
-     *
-     * @param options whom and where it serves
-     */
+    /** To be deployed once. */
     public MoverHttpVerticle(MoverHttpOptions options) {
         this.options = Objects.requireNonNull(options, "options");
     }

@@ -18,10 +18,8 @@ import java.util.Objects;
  * looks for them in the working directory first, and would take what lies there under the same name. Immutable.
  */
 record PackagedPage(Map<String, Buffer> files) implements Handler<RoutingContext> {
-    /** Where its files lie on the class path. */
     static final String PLACE = "io/sluice/samples/mover/page";
 
-    /** Their types, by their names. */
     static final Map<String, String> TYPES = Map.of(
             "index.html", "text/html;charset=UTF-8",
             "page.css", "text/css;charset=UTF-8",

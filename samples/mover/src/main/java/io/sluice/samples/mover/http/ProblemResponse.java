@@ -18,7 +18,6 @@ final class ProblemResponse {
 
     private ProblemResponse() {}
 
-    /** Makes a router answer all its failures so. */
     static void addTo(Router router) {
         router.route().failureHandler(ProblemResponse::failed);
         // What no route has taken comes here and not to a failure handler.

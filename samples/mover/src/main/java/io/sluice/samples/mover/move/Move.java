@@ -98,7 +98,6 @@ final class Move {
         }
     }
 
-    /** Some bytes have arrived. */
     void moved(long bytes) {
         bytesDone += bytes;
         listener.progressed(id, this::toJson);
@@ -220,7 +219,6 @@ final class Move {
     /**
      * What is asked for.
      *
-     * @param direction from the peer or to it
      * @param peer its name in the directory
      * @param pool the name of the pool, the same on both sides
      * @param hashes of the blocks; empty if a number is given

@@ -48,7 +48,6 @@ abstract class MoveRun {
     private long paced;
     private boolean failed;
 
-    /** What a run works with. */
     record Parts(
             Vertx vertx,
             Move move,
@@ -137,7 +136,6 @@ abstract class MoveRun {
         });
     }
 
-    /** The peer's pool as it was granted. */
     final Future<PeerLink.PeerPool> attach(Grant grant) {
         return link.attach(directory, move.request().peer(), pool.name(), grant.generation());
     }

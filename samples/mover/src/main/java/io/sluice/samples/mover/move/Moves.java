@@ -49,15 +49,8 @@ public final class Moves {
     /**
      * None yet.
      *
-     * @param vertx for timers
-     * @param directory where the regions of peers are looked up
-     * @param pools the pools here
-     * @param peers who may be named
-     * @param links how they are reached
-     * @param limits how much is taken on
      * @param self the mover's own name in the directory
      * @param run tells this run of the mover from earlier ones
-     * @param listener is told of every change of a move
      */
     public Moves(
             Vertx vertx,
@@ -230,7 +223,6 @@ public final class Moves {
         /**
          * Some more of a move is done. It comes for each element of a transfer, so do little.
          *
-         * @param id of the move
          * @param now tells the move as it is
          */
         void progressed(String id, Supplier<JsonObject> now);
@@ -238,7 +230,6 @@ public final class Moves {
         /**
          * A move is in another state.
          *
-         * @param id of the move
          * @param now tells the move as it is
          */
         void changedState(String id, Supplier<JsonObject> now);
@@ -247,7 +238,6 @@ public final class Moves {
     /**
      * How much a mover takes on. Immutable.
      *
-     * @param running moves that run at a time
      * @param waiting moves that wait for one of those to end; more are refused
      * @param kept moves that have ended and can still be asked about; the oldest are forgotten
      * @param blocks the most blocks of one move

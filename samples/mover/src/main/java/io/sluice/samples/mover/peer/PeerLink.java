@@ -82,7 +82,6 @@ public final class PeerLink {
         return connection;
     }
 
-    /** Whether the connection has not ended yet, as far as is known. */
     boolean isOpen() {
         return !ended;
     }
@@ -144,8 +143,6 @@ public final class PeerLink {
      * A pool of the peer, whose regions the directory names.
      *
      * @param directory where the peer has published them
-     * @param peer the peer's name there
-     * @param pool the pool's name
      * @param generation as the peer has granted it
      */
     public Future<PeerPool> attach(Directory directory, String peer, String pool, long generation) {
@@ -181,7 +178,6 @@ public final class PeerLink {
                 .map(regions -> new PeerPool(generation, regions.get(0), regions.get(1)));
     }
 
-    /** A pool of the peer that is attached, or about to be. */
     private record Attachment(long generation, Future<PeerPool> pool) {}
 
     private Future<JsonObject> ask(PeerMessage.PeerQuestion what, JsonObject body) {
@@ -271,8 +267,6 @@ public final class PeerLink {
      * A pool of a peer, attached.
      *
      * @param generation which pool of that name it is
-     * @param pages the pages' region
-     * @param seals the seals' region
      */
     public record PeerPool(long generation, RemoteRegion pages, RemoteRegion seals) {}
 
@@ -280,8 +274,6 @@ public final class PeerLink {
      * What a peer has granted: slots of its pool, for as long as the lease lasts.
      *
      * @param lease to be committed or released
-     * @param generation of the pool
-     * @param layout of the pool
      * @param slots one for each block that was asked for; negative where there is none
      */
     public record Grant(long lease, long generation, PoolLayout layout, JsonArray slots) {
@@ -294,7 +286,6 @@ public final class PeerLink {
         /**
          * Reads the answer of a peer, which is believed in nothing.
          *
-         * @param blocks how many were asked for
          * @throws RuntimeException if something is missing, of another type, or not as was asked for
          */
         static Grant of(JsonObject answer, int blocks) {

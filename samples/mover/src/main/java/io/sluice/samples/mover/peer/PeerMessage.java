@@ -9,7 +9,6 @@ import org.jspecify.annotations.Nullable;
 sealed interface PeerMessage {
     Buffer encode();
 
-    /** A question. */
     record Question(long id, PeerQuestion what, JsonObject body) implements PeerMessage {
         @Override
         public Buffer encode() {

@@ -35,9 +35,6 @@ public final class Peers {
     /**
      * Without entries.
      *
-     * @param directory what tells
-     * @param context the mover's
-     * @param engine the mover's
      * @param self the mover's name in the directory
      */
     public Peers(Directory directory, Context context, TransferEngine engine, String self) {

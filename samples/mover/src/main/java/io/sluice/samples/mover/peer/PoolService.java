@@ -25,7 +25,6 @@ record PoolService(Pools pools) {
     /** The most blocks of one question: its answer fits into a notification. */
     static final int MOST_BLOCKS = 512;
 
-    /** The answer, or a problem. */
     Future<JsonObject> answer(PeerMessage.PeerQuestion question, JsonObject body, Leases leases) {
         try {
             return switch (question) {
@@ -137,7 +136,6 @@ record PoolService(Pools pools) {
         private long last;
         private boolean ended;
 
-        /** Fails if the peer has too many already. */
         void requireRoom() {
             if (leases.size() >= MOST) {
                 throw Problems.TOO_MANY
@@ -166,7 +164,6 @@ record PoolService(Pools pools) {
             return writing;
         }
 
-        /** Ends one, if it is still there. */
         void end(long id) {
             Lease lease = leases.remove(id);
             if (lease != null) {

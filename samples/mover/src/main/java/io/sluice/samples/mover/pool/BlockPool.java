@@ -36,11 +36,7 @@ public final class BlockPool {
     /**
      * An empty pool.
      *
-     * @param name the pool's
      * @param generation another one for each pool of a mover
-     * @param layout its shape
-     * @param pages where the pages go
-     * @param seals where their seals go
      */
     public BlockPool(String name, long generation, PoolLayout layout, MemoryRegion pages, MemoryRegion seals) {
         this.name = name;
@@ -226,11 +222,6 @@ public final class BlockPool {
         }
     }
 
-    /**
-     * A block that is to come, and the slot that waits for it.
-     *
-     * @param hash which one
-     * @param slot where to
-     */
+    /** A block that is to come, and the slot that waits for it. */
     public record ReservedBlock(long hash, int slot) {}
 }

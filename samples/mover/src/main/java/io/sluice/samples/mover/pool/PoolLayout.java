@@ -10,7 +10,6 @@ import io.vertx.core.json.JsonObject;
  * The shape of a pool. A block is a run of neighbouring page slots, the same in every layer; so in each layer its pages
  * are one piece of memory, and its seals another.
  *
- * @param layers layers of the model
  * @param pageBytes bytes of one page of one layer
  * @param pagesPerBlock pages of a block in one layer
  * @param blocks how many blocks there is room for

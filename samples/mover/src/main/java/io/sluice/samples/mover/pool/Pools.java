@@ -41,7 +41,6 @@ public final class Pools {
      *
      * @param vertx for the workers that compute and check blocks: others than those of Vert.x, which would keep requests
      *     waiting meanwhile
-     * @param client whose memory is used
      * @param memoryBytes the most that all pools may take
      */
     public Pools(Vertx vertx, TransferClient client, long memoryBytes) {

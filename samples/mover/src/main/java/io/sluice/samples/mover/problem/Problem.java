@@ -6,7 +6,6 @@ import io.vertx.core.json.JsonObject;
  * What went wrong, and what to do: a problem as RFC 9457 describes it, with an {@code action} as a further member.
  *
  * @param kind which one, a word or two with hyphens; {@code type} is made of it
- * @param status the HTTP status that goes with it
  * @param title the same words for each problem of this kind
  * @param detail what happened this time
  * @param action what to do about it
