@@ -83,18 +83,14 @@ int receive_all(int socket, struct iovec *parts, size_t count);
 int hello_send(int socket, const struct plan *plan);
 int hello_receive(int socket, struct plan *plan);
 
-/* One file each: what the initiator and the target do. 0 when it went well. */
-int put_initiate(int socket, const struct plan *plan, struct figures *figures);
-int put_serve(int socket, const struct plan *plan);
-int get_initiate(int socket, const struct plan *plan, struct figures *figures);
-int get_serve(int socket, const struct plan *plan);
+/* What the initiator and the target of puts and gets, or of a ping-pong, do. 0 when it went well. */
+int one_sided_initiate(int socket, const struct plan *plan, unsigned char *memory, struct figures *figures);
+int one_sided_serve(int socket, const struct plan *plan, unsigned char *memory);
 int ping_pong_initiate(int socket, const struct plan *plan, struct figures *figures);
 int ping_pong_serve(int socket, const struct plan *plan);
 
-/* memory_copy.c: copies of a size from one span of memory to another one, block after block. */
-int memory_copy(const struct plan *plan, uint64_t span, struct figures *figures);
-/* The same between two mappings of shared memory, such as processes have in common. */
-int shared_memory_copy(const struct plan *plan, uint64_t span, struct figures *figures);
+/* memory_copy.c: copies of a size from one span of memory to another one, block after block; shared: of two mappings. */
+int memory_copy(const struct plan *plan, uint64_t span, bool shared, struct figures *figures);
 
 /* cross_memory_write.c: writes of a size into the private memory of a child, the same range each time. */
 int cross_memory_write(const struct plan *plan, struct figures *figures);

@@ -62,72 +62,50 @@ static void print(const char *mode, const struct plan *plan, const struct figure
             figures->p99_nanos);
 }
 
-static int serve(uint64_t port) {
-    struct plan plan;
-    int socket = socket_accept_one((uint16_t)port);
-    if (socket < 0 || hello_receive(socket, &plan) != 0) {
-        return -1;
-    }
+/* Without figures this is the target. */
+static int exchange(int socket, const struct plan *plan, struct figures *figures) {
     int result = -1;
-    switch (plan.mode) {
-    case MODE_PUT:
-        result = put_serve(socket, &plan);
-        break;
-    case MODE_GET:
-        result = get_serve(socket, &plan);
-        break;
-    case MODE_PING_PONG:
-        result = ping_pong_serve(socket, &plan);
-        break;
+    if (plan->mode == MODE_PING_PONG) {
+        result = figures == NULL ? ping_pong_serve(socket, plan) : ping_pong_initiate(socket, plan, figures);
+    } else {
+        unsigned char *memory = memory_of(plan->size);
+        if (memory != NULL) {
+            result = figures == NULL ? one_sided_serve(socket, plan, memory)
+                                     : one_sided_initiate(socket, plan, memory, figures);
+        }
+        free(memory);
     }
     close(socket);
     return result;
+}
+
+static int serve(uint64_t port) {
+    struct plan plan;
+    int socket = socket_accept_one((uint16_t)port);
+    return socket < 0 || hello_receive(socket, &plan) != 0 ? -1 : exchange(socket, &plan, NULL);
 }
 
 static int initiate(uint64_t port, const struct plan *plan, struct figures *figures) {
     int socket = socket_connect((uint16_t)port);
-    if (socket < 0 || hello_send(socket, plan) != 0) {
-        return -1;
-    }
-    int result = -1;
-    switch (plan->mode) {
-    case MODE_PUT:
-        result = put_initiate(socket, plan, figures);
-        break;
-    case MODE_GET:
-        result = get_initiate(socket, plan, figures);
-        break;
-    case MODE_PING_PONG:
-        result = ping_pong_initiate(socket, plan, figures);
-        break;
-    }
-    close(socket);
-    return result;
+    return socket < 0 || hello_send(socket, plan) != 0 ? -1 : exchange(socket, plan, figures);
 }
 
-/* An exit status. */
-static int measured(const char *mode, const struct plan *plan, int result, const struct figures *figures) {
+/* A port is for what takes two processes, a span for copies. Gives an exit status. */
+static int measure(const char *mode, uint64_t port, uint64_t span, const struct plan *plan) {
+    struct figures figures;
+    int result;
+    if (port != 0) {
+        result = initiate(port, plan, &figures);
+    } else if (span != 0) {
+        result = memory_copy(plan, span, strcmp(mode, "shared-memcpy") == 0, &figures);
+    } else {
+        result = cross_memory_write(plan, &figures);
+    }
     if (result != 0) {
         return STATUS_FAILED;
     }
-    print(mode, plan, figures);
+    print(mode, plan, &figures);
     return 0;
-}
-
-static int measure(const char *mode, uint64_t port, const struct plan *plan) {
-    struct figures figures;
-    return measured(mode, plan, initiate(port, plan, &figures), &figures);
-}
-
-static int measure_memory_copy(const char *mode, uint64_t span, const struct plan *plan) {
-    struct figures figures;
-    int result = strcmp(mode, "memcpy") == 0 ? memory_copy(plan, span, &figures) : shared_memory_copy(plan, span, &figures);
-    return measured(mode, plan, result, &figures);
-}
-
-static int measure_cross_memory_write(const char *mode, const struct plan *plan) {
-    struct figures figures;
-    return measured(mode, plan, cross_memory_write(plan, &figures), &figures);
 }
 
 int main(int count, char **arguments) {
@@ -138,26 +116,20 @@ int main(int count, char **arguments) {
     if (count == 3 && strcmp(mode, "target") == 0) {
         return !number(arguments[2], 1, UINT16_MAX, &port) ? usage() : serve(port) == 0 ? 0 : STATUS_FAILED;
     }
+    bool valid = false;
     if (count == 7 && (strcmp(mode, "put") == 0 || strcmp(mode, "get") == 0)) {
         plan.mode = strcmp(mode, "put") == 0 ? MODE_PUT : MODE_GET;
-        bool valid = number(arguments[2], 1, UINT16_MAX, &port) && number(arguments[3], 1, MAXIMUM_SIZE, &plan.size)
+        valid = number(arguments[2], 1, UINT16_MAX, &port) && number(arguments[3], 1, MAXIMUM_SIZE, &plan.size)
                 && number(arguments[4], 1, MAXIMUM_INFLIGHT, &plan.inflight) && times(arguments + 5, &plan);
-        return valid ? measure(mode, port, &plan) : usage();
-    }
-    if (count == 6 && strcmp(mode, "ping-pong") == 0) {
+    } else if (count == 6 && strcmp(mode, "ping-pong") == 0) {
         plan.mode = MODE_PING_PONG;
-        bool valid = waiting(arguments[3], &plan.waiting)
+        valid = waiting(arguments[3], &plan.waiting)
                 && number(arguments[2], 1, UINT16_MAX, &port) && times(arguments + 4, &plan);
-        return valid ? measure(mode, port, &plan) : usage();
-    }
-    if (count == 6 && (strcmp(mode, "memcpy") == 0 || strcmp(mode, "shared-memcpy") == 0)) {
-        bool valid = number(arguments[2], 1, MAXIMUM_SIZE, &plan.size)
+    } else if (count == 6 && (strcmp(mode, "memcpy") == 0 || strcmp(mode, "shared-memcpy") == 0)) {
+        valid = number(arguments[2], 1, MAXIMUM_SIZE, &plan.size)
                 && number(arguments[3], plan.size, MAXIMUM_SIZE, &span) && times(arguments + 4, &plan);
-        return valid ? measure_memory_copy(mode, span, &plan) : usage();
+    } else if (count == 5 && strcmp(mode, "process-vm-writev") == 0) {
+        valid = number(arguments[2], 1, MAXIMUM_SIZE, &plan.size) && times(arguments + 3, &plan);
     }
-    if (count == 5 && strcmp(mode, "process-vm-writev") == 0) {
-        bool valid = number(arguments[2], 1, MAXIMUM_SIZE, &plan.size) && times(arguments + 3, &plan);
-        return valid ? measure_cross_memory_write(mode, &plan) : usage();
-    }
-    return usage();
+    return valid ? measure(mode, port, span, &plan) : usage();
 }

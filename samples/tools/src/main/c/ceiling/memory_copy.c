@@ -18,26 +18,19 @@ static void run(const struct plan *plan, uint64_t span, unsigned char *to, const
     stopwatch_figures(&watch, figures);
 }
 
-int memory_copy(const struct plan *plan, uint64_t span, struct figures *figures) {
-    unsigned char *from = memory_of(span);
-    unsigned char *to = memory_of(span);
+int memory_copy(const struct plan *plan, uint64_t span, bool shared, struct figures *figures) {
+    unsigned char *from = shared ? shared_memory_of(span) : memory_of(span);
+    unsigned char *to = shared ? shared_memory_of(span) : memory_of(span);
     bool there = from != NULL && to != NULL;
     if (there) {
         run(plan, span, to, from, figures);
     }
-    free(from);
-    free(to);
-    return there ? 0 : -1;
-}
-
-int shared_memory_copy(const struct plan *plan, uint64_t span, struct figures *figures) {
-    unsigned char *from = shared_memory_of(span);
-    unsigned char *to = shared_memory_of(span);
-    bool there = from != NULL && to != NULL;
-    if (there) {
-        run(plan, span, to, from, figures);
+    if (shared) {
+        shared_memory_release(from, span);
+        shared_memory_release(to, span);
+    } else {
+        free(from);
+        free(to);
     }
-    shared_memory_release(from, span);
-    shared_memory_release(to, span);
     return there ? 0 : -1;
 }

@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.PropertyResourceBundle;
 import java.util.stream.Collectors;
 import picocli.CommandLine;
-import picocli.CommandLine.IParameterExceptionHandler;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
@@ -54,7 +53,7 @@ final class CommandTree {
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 // One of the log levels is called like a command.
                 .setAllowSubcommandsAsOptionParameters(true)
-                .setParameterExceptionHandler(new UsageReport())
+                .setParameterExceptionHandler(CommandTree::reportUsage)
                 .setExecutionExceptionHandler(new FailureReport())
                 .setUsageHelpAutoWidth(true);
     }
@@ -110,21 +109,18 @@ final class CommandTree {
     }
 
     /** Tells the user what is wrong with the command line, in a line or two: the whole help would bury it. */
-    static final class UsageReport implements IParameterExceptionHandler {
-        @Override
-        public int handleParseException(ParameterException error, String[] arguments) {
-            CommandLine command = error.getCommandLine();
-            PrintWriter err = command.getErr();
-            if (arguments.length == 0) {
-                command.usage(err);
-                return ExitCodes.USAGE;
-            }
-            err.println("sluice: " + error.getMessage());
-            if (!UnmatchedArgumentException.printSuggestions(error, err)) {
-                err.println("See '" + command.getCommandSpec().qualifiedName() + " --help'.");
-            }
-            err.flush();
+    private static int reportUsage(ParameterException error, String[] arguments) {
+        CommandLine command = error.getCommandLine();
+        PrintWriter err = command.getErr();
+        if (arguments.length == 0) {
+            command.usage(err);
             return ExitCodes.USAGE;
         }
+        err.println("sluice: " + error.getMessage());
+        if (!UnmatchedArgumentException.printSuggestions(error, err)) {
+            err.println("See '" + command.getCommandSpec().qualifiedName() + " --help'.");
+        }
+        err.flush();
+        return ExitCodes.USAGE;
     }
 }

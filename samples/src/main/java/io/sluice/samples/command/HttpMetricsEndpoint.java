@@ -9,6 +9,7 @@ import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.prometheus.metrics.exporter.httpserver.HTTPServer;
+import io.sluice.engine.HostAndPort;
 import io.sluice.engine.TransferEngine;
 import io.sluice.metrics.EngineHealth;
 import io.sluice.metrics.EngineHealth.Status;
@@ -79,13 +80,13 @@ final class HttpMetricsEndpoint implements MetricsEndpoint {
         try {
             return new HttpMetricsEndpoint(host, port, linger, err);
         } catch (IOException | UnresolvedAddressException e) {
-            throw CommandFailure.usage("--metrics-port: " + new ListenAddress(host, port) + " cannot be listened on: "
+            throw CommandFailure.usage("--metrics-port: " + HostAndPort.text(host, port) + " cannot be listened on: "
                     + (e.getMessage() == null ? "there is no such host" : e.getMessage()));
         }
     }
 
     String url() {
-        return "http://" + new ListenAddress(host, server.getPort()) + "/metrics";
+        return "http://" + HostAndPort.text(host, server.getPort()) + "/metrics";
     }
 
     @Override
@@ -127,24 +128,16 @@ final class HttpMetricsEndpoint implements MetricsEndpoint {
     }
 
     /** Answers probes: 200 if all is well, else 503, and why as JSON. */
-    static final class HealthHandler implements HttpHandler {
-        private static final String LIVE = "/health/live";
-        private static final String READY = "/health/ready";
+    record HealthHandler(Supplier<@Nullable EngineHealth> health) implements HttpHandler {
         private static final ObjectMapper JSON = new ObjectMapper();
-
-        private final Supplier<@Nullable EngineHealth> health;
-
-        HealthHandler(Supplier<@Nullable EngineHealth> health) {
-            this.health = health;
-        }
 
         @Override
         public void handle(HttpExchange exchange) throws IOException {
             try (exchange) {
                 switch (exchange.getRequestURI().getPath()) {
                     // a process that has no engine yet starts, and is not to be killed for that
-                    case LIVE -> answer(exchange, status(EngineHealth::live, true));
-                    case READY -> answer(exchange, status(EngineHealth::ready, false));
+                    case "/health/live" -> answer(exchange, status(EngineHealth::live, true));
+                    case "/health/ready" -> answer(exchange, status(EngineHealth::ready, false));
                     default -> exchange.sendResponseHeaders(HttpURLConnection.HTTP_NOT_FOUND, -1);
                 }
             }

@@ -8,7 +8,6 @@ import picocli.CommandLine.Option;
 
 /** The options of commands whose engine can be watched while they run. */
 final class MetricsOption {
-    private static final String LOOPBACK = "127.0.0.1";
     private static final int MAX_PORT = 65_535;
 
     @Option(names = "--metrics-port", paramLabel = "PORT")
@@ -36,7 +35,7 @@ final class MetricsOption {
         // Not to standard output, which may be for a program.
         PrintWriter err = command.getErr();
         HttpMetricsEndpoint endpoint = HttpMetricsEndpoint.open(
-                host == null ? LOOPBACK : host, port, linger == null ? Duration.ZERO : linger, err);
+                host == null ? "127.0.0.1" : host, port, linger == null ? Duration.ZERO : linger, err);
         err.println("sluice: metrics at " + endpoint.url());
         err.flush();
         return endpoint;

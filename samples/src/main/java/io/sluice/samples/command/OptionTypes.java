@@ -1,6 +1,7 @@
 package io.sluice.samples.command;
 
 import io.sluice.engine.EngineAddress;
+import io.sluice.engine.HostAndPort;
 import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.replay.Pacing;
 import io.sluice.samples.report.ByteSize;
@@ -20,7 +21,7 @@ final class OptionTypes {
                 .registerConverter(CpuList.class, converter(CpuList::parse))
                 .registerConverter(Duration.class, converter(DurationText::parse))
                 .registerConverter(EngineAddress.class, converter(EngineAddress::parse))
-                .registerConverter(ListenAddress.class, converter(ListenAddress::parse))
+                .registerConverter(HostAndPort.class, converter(HostAndPort::parse))
                 .registerConverter(ModelPreset.class, converter(ModelPreset::named))
                 .registerConverter(Pacing.class, converter(Pacing::parse));
     }

@@ -10,7 +10,6 @@ import reactor.core.publisher.Hooks;
 /** The program's commands under their top-level command. */
 public final class ProgramCommands {
     private static final Logger LOG = LoggerFactory.getLogger(ProgramCommands.class);
-    private static final String INFO = "info";
 
     private ProgramCommands() {}
 
@@ -64,7 +63,7 @@ public final class ProgramCommands {
      * @return whether it was that
      */
     public static boolean showedBareInfo(String... arguments) {
-        if (arguments.length != 1 || !arguments[0].equals(INFO) || System.getenv("SLUICE_LOG_LEVEL") != null) {
+        if (arguments.length != 1 || !arguments[0].equals("info") || System.getenv("SLUICE_LOG_LEVEL") != null) {
             return false;
         }
         System.out.println(ProgramReport.current().toText().stripTrailing());

@@ -5,15 +5,13 @@ import picocli.CommandLine.IVersionProvider;
 
 /** The version of this program; as a provider, what {@code --version} prints. */
 public final class ProgramVersion implements IVersionProvider {
-    private static final String NOT_PACKAGED = "development";
-
     /** For picocli. */
     public ProgramVersion() {}
 
     /** The version that the jar's manifest names. */
     static String current() {
         @Nullable String version = ProgramVersion.class.getPackage().getImplementationVersion();
-        return version == null ? NOT_PACKAGED : version;
+        return version == null ? "development" : version;
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.sluice.samples.command;
 
+import io.sluice.engine.HostAndPort;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Path;
@@ -13,6 +14,9 @@ import reactor.core.publisher.Sinks;
 
 /** The options of commands that serve until they are told to end. */
 final class ServerOptions {
+    /** Any free port, reachable from this machine alone. */
+    static final HostAndPort LOOPBACK = new HostAndPort("127.0.0.1", 0);
+
     private static final Logger LOG = LoggerFactory.getLogger(ServerOptions.class);
 
     /** How long a process that was started by another one waits, after a signal to both, for the other one's word. */

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.HostAndPort;
 import io.sluice.samples.report.ByteSize;
 import java.io.IOException;
 import java.io.InputStream;
@@ -104,10 +105,10 @@ class KubernetesExamplesTest {
         Map<String, Integer> ports = portsOfService();
         assertThat(parsed.matchedOptionValue("--http-port", 0)).isEqualTo(ports.get("http"));
         assertThat(parsed.matchedOptionValue("--event-bus-port", 0)).isEqualTo(ports.get("event-bus"));
-        assertThat(parsed.matchedOptionValue("--cluster", ListenAddress.LOOPBACK))
-                .isEqualTo(new ListenAddress("10.0.0.7", ports.get("cluster")));
-        assertThat(parsed.matchedOptionValue("--cluster-service", ListenAddress.LOOPBACK))
-                .isEqualTo(new ListenAddress(service.at("/metadata/name").asText(), ports.get("cluster")));
+        assertThat(parsed.matchedOptionValue("--cluster", ServerOptions.LOOPBACK))
+                .isEqualTo(new HostAndPort("10.0.0.7", ports.get("cluster")));
+        assertThat(parsed.matchedOptionValue("--cluster-service", ServerOptions.LOOPBACK))
+                .isEqualTo(new HostAndPort(service.at("/metadata/name").asText(), ports.get("cluster")));
         assertThat(String.valueOf(parsed.<Object>matchedOptionValue("--role", null)))
                 .isEqualToIgnoringCase(role);
         Map<String, String> environment = environment(container);

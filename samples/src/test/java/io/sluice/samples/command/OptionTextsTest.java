@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sluice.engine.EngineAddress;
+import io.sluice.engine.HostAndPort;
 import io.sluice.samples.replay.Pacing;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -14,10 +15,10 @@ class OptionTextsTest {
 
     @Test
     void addressesToListenOn() {
-        assertThat(ListenAddress.parse("127.0.0.1:0")).isEqualTo(ListenAddress.LOOPBACK);
-        assertThat(ListenAddress.parse("[::1]:7000")).isEqualTo(new ListenAddress("::1", 7000));
-        assertThat(ListenAddress.parse("[::1]:7000")).hasToString("[::1]:7000");
-        assertThat(ListenAddress.parse("node-7.example:65535")).hasToString("node-7.example:65535");
+        assertThat(HostAndPort.parse("127.0.0.1:0")).isEqualTo(ServerOptions.LOOPBACK);
+        assertThat(HostAndPort.parse("[::1]:7000")).isEqualTo(new HostAndPort("::1", 7000));
+        assertThat(HostAndPort.parse("[::1]:7000")).hasToString("[::1]:7000");
+        assertThat(HostAndPort.parse("node-7.example:65535")).hasToString("node-7.example:65535");
     }
 
     @ParameterizedTest
@@ -35,7 +36,7 @@ class OptionTextsTest {
                 "[]:7"
             })
     void otherTextsAreNoAddressesToListenOn(String text) {
-        assertThatThrownBy(() -> OptionTypes.converter(ListenAddress::parse).convert(text))
+        assertThatThrownBy(() -> OptionTypes.converter(HostAndPort::parse).convert(text))
                 .isInstanceOf(TypeConversionException.class)
                 .hasMessageContaining(text);
     }

@@ -1,6 +1,7 @@
 package io.sluice.samples.command;
 
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.HostAndPort;
 import io.sluice.engine.TransferEngine;
 import io.sluice.reactor.ReactiveTransferEngine;
 import io.sluice.samples.decode.DecodeNode;
@@ -17,7 +18,7 @@ import reactor.core.publisher.Flux;
 @Command(name = "decode", header = "Run the decode side of a replay by itself, for a prefill side on another machine.")
 final class DecodeCommand extends ProgramCommand {
     @Option(names = "--listen", paramLabel = "HOST:PORT", required = true)
-    private ListenAddress listen = ListenAddress.LOOPBACK;
+    private HostAndPort listen = ServerOptions.LOOPBACK;
 
     @Option(names = "--pool", paramLabel = "SIZE", converter = OptionTypes.ByteSizeConverter.class)
     private @Nullable Long poolBytes;

@@ -88,7 +88,7 @@ record ReplayRun(
     private SecondProcess startDecode() throws IOException {
         List<String> options = new ArrayList<>(List.of(
                 "decode", "--once",
-                "--listen", ListenAddress.LOOPBACK.toString(),
+                "--listen", ServerOptions.LOOPBACK.toString(),
                 "--model", settings.model().name(),
                 "--pool", Long.toString(settings.poolBytes())));
         if (settings.poolMemory() == DecodeNode.PoolMemory.TOUCHED) {

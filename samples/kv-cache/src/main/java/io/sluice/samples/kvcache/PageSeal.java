@@ -28,7 +28,7 @@ public final class PageSeal {
     public static int of(MemorySegment page, long requestId, long blockHash, int pageInBlock, int layer) {
         long identity = PageFiller.mix(
                 PageFiller.mix(PageFiller.mix(requestId) + blockHash) + ((long) layer << Integer.SIZE | pageInBlock));
-        return PageChecksum.of(page) ^ (int) identity;
+        return checksum(page) ^ (int) identity;
     }
 
     /** Puts a seal into memory. */
@@ -41,19 +41,14 @@ public final class PageSeal {
         return memory.get(WORD, offset);
     }
 
-    /** The checksum by which a page is verified after its transfer. */
-    public static final class PageChecksum {
-        private PageChecksum() {}
-
-        /**
-         * The CRC-32C of a page.
-         *
-         * @param page off-heap memory or a byte array's, less than 2 GiB
-         */
-        public static int of(MemorySegment page) {
-            CRC32C crc = new CRC32C();
-            crc.update(page.asByteBuffer());
-            return (int) crc.getValue();
-        }
+    /**
+     * The CRC-32C of a page.
+     *
+     * @param page off-heap memory or a byte array's, less than 2 GiB
+     */
+    static int checksum(MemorySegment page) {
+        CRC32C crc = new CRC32C();
+        crc.update(page.asByteBuffer());
+        return (int) crc.getValue();
     }
 }

@@ -9,20 +9,10 @@ import java.util.Arrays;
 /**
  * The pages of a request that must be moved, the same in every layer, in the order of their page ids: neighbours in the
  * pool are neighbours here, so that a run of them can move as one piece.
+ *
+ * @param reusedPages how many pages of the request need not be moved, in each layer
  */
-final class MovedPages {
-    private final long[] blockHashes;
-    private final int[] pagesInBlock;
-    private final int[] pageIds;
-    private final int reusedPages;
-
-    private MovedPages(long[] blockHashes, int[] pagesInBlock, int[] pageIds, int reusedPages) {
-        this.blockHashes = blockHashes;
-        this.pagesInBlock = pagesInBlock;
-        this.pageIds = pageIds;
-        this.reusedPages = reusedPages;
-    }
-
+record MovedPages(long[] blockHashes, int[] pagesInBlock, int[] pageIds, int reusedPages) {
     /**
      * What an assignment leaves to be moved.
      *
@@ -67,11 +57,6 @@ final class MovedPages {
     /** How many there are, in each layer. */
     int count() {
         return pageIds.length;
-    }
-
-    /** How many pages of the request need not be moved, in each layer. */
-    int reusedPages() {
-        return reusedPages;
     }
 
     long blockHash(int index) {

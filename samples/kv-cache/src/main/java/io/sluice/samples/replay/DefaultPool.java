@@ -14,7 +14,6 @@ public final class DefaultPool {
     private static final long LONGEST_TOKENS = 131_072;
 
     private static final long CONVERSATIONS = 4;
-    private static final long SHARE_OF_MEMORY = 3;
 
     private DefaultPool() {}
 
@@ -36,7 +35,7 @@ public final class DefaultPool {
 
     private static long bytes(ModelPreset model, long conversations, long availableMemory) {
         long wanted = conversations * LONGEST_TOKENS * model.layers() * model.bytesPerToken();
-        return Math.min(wanted, availableMemory / SHARE_OF_MEMORY);
+        return Math.min(wanted, availableMemory / 3);
     }
 
     private static long availableMemory() {

@@ -10,7 +10,6 @@ import reactor.core.publisher.Mono;
 /** When the requests of a trace are sent. */
 public final class Pacing {
     private static final double UNLIMITED = Double.POSITIVE_INFINITY;
-    private static final double NANOS_PER_MILLI = 1e6;
 
     private final double speed;
 
@@ -73,7 +72,7 @@ public final class Pacing {
                 startNanos = now;
                 firstTimestampMillis = request.timestampMillis();
             }
-            long due = (long) ((request.timestampMillis() - firstTimestampMillis) * NANOS_PER_MILLI / speed);
+            long due = (long) ((request.timestampMillis() - firstTimestampMillis) * 1e6 / speed);
             long wait = due - (now - startNanos);
             return wait <= 0
                     ? Mono.just(request)

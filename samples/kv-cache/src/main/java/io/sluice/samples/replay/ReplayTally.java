@@ -7,10 +7,9 @@ import org.HdrHistogram.Histogram;
 
 /** Adds up how the requests of a replay ended. Any thread. */
 final class ReplayTally {
-    private static final int SIGNIFICANT_DIGITS = 3;
     private static final double NANOS = 1e9;
 
-    private final Histogram transferNanos = new Histogram(SIGNIFICANT_DIGITS);
+    private final Histogram transferNanos = new Histogram(3);
     private long startNanos;
     private long endNanos;
     private long requests;

@@ -46,13 +46,13 @@ final class RequestParser {
     private long[] hashes = new long[64];
     private int hashCount;
 
-    TraceRequest parse(byte[] bytes, int length) throws MalformedLineException {
+    TraceRequest parse(byte[] line) throws MalformedLineException {
         timestamp = MISSING;
         inputLength = MISSING;
         outputLength = MISSING;
         hashesSeen = false;
         hashCount = 0;
-        try (JsonParser json = JSON.createParser(bytes, 0, length)) {
+        try (JsonParser json = JSON.createParser(line)) {
             readObject(json);
         } catch (JsonProcessingException e) {
             throw new MalformedLineException("bad JSON" + column(e) + ": " + reason(e));

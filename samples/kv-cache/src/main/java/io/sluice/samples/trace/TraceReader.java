@@ -2,6 +2,8 @@ package io.sluice.samples.trace;
 
 import io.sluice.jni.TextFile;
 import io.sluice.jni.TextFormatException;
+import java.io.BufferedInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
@@ -143,7 +145,7 @@ public final class TraceReader implements TraceSource {
         if (lines.tooLong()) {
             throw new RequestParser.MalformedLineException("longer than " + lines.maxLineBytes() + " bytes");
         }
-        TraceRequest request = parser.parse(lines.bytes(), lines.length());
+        TraceRequest request = parser.parse(lines.bytes());
         if (request.timestampMillis() < lastTimestamp) {
             throw new RequestParser.MalformedLineException("timestamp " + request.timestampMillis() + " is before the "
                     + lastTimestamp + " of line " + lastTimestampLine);
@@ -188,18 +190,12 @@ public final class TraceReader implements TraceSource {
      * kept.
      */
     static final class LineReader implements Closeable {
-        private static final int CHUNK_BYTES = 64 << 10;
-
         private final InputStream in;
         private final String name;
         private final int maxLineBytes;
-        private final byte[] chunk = new byte[CHUNK_BYTES];
-        private int chunkStart;
-        private int chunkEnd;
-        private byte[] line = new byte[4 << 10];
-        private int length;
+        private final ByteArrayOutputStream line = new ByteArrayOutputStream();
         private boolean tooLong;
-        private boolean begun;
+        private boolean blank;
         private long number;
 
         /**
@@ -208,7 +204,7 @@ public final class TraceReader implements TraceSource {
          * @param name of the stream, for messages
          */
         LineReader(InputStream in, String name, int maxLineBytes) {
-            this.in = in;
+            this.in = new BufferedInputStream(in, 64 << 10);
             this.name = name;
             this.maxLineBytes = maxLineBytes;
         }
@@ -220,36 +216,37 @@ public final class TraceReader implements TraceSource {
          * @throws TextFormatException if the stream begins with the mark of another encoding than UTF-8
          */
         boolean next() throws IOException {
-            length = 0;
+            if (number == 0) {
+                skipMark();
+            }
+            line.reset();
             tooLong = false;
-            boolean any = false;
-            while (fillChunk()) {
-                any = true;
-                int end = chunkStart;
-                while (end < chunkEnd && chunk[end] != '\n') {
-                    end++;
-                }
-                append(chunkStart, end);
-                if (end < chunkEnd) {
-                    chunkStart = end + 1;
-                    break;
-                }
-                chunkStart = end;
+            blank = true;
+            int next = in.read();
+            if (next < 0) {
+                return false;
             }
-            if (any) {
-                number++;
+            number++;
+            for (; next >= 0 && next != '\n'; next = in.read()) {
+                tooLong |= line.size() == maxLineBytes;
+                blank &= !tooLong && (next == ' ' || next == '\t' || next == '\r');
+                if (!tooLong) {
+                    line.write(next);
+                }
             }
-            return any;
+            return true;
         }
 
-        /** The current line's bytes, of which the first {@link #length()} count. Overwritten by {@link #next()}. */
+        private void skipMark() throws IOException {
+            in.mark(TextFile.MOST_MARK_BYTES);
+            byte[] first = in.readNBytes(TextFile.MOST_MARK_BYTES);
+            in.reset();
+            in.skipNBytes(TextFile.markBytes(first, first.length, name));
+        }
+
+        /** The current line, without its line feed; meaningless if it is too long. */
         byte[] bytes() {
-            return line;
-        }
-
-        /** Bytes of the current line, without its line feed; meaningless if it is too long. */
-        int length() {
-            return length;
+            return line.toByteArray();
         }
 
         boolean tooLong() {
@@ -265,47 +262,12 @@ public final class TraceReader implements TraceSource {
         }
 
         boolean blank() {
-            for (int i = 0; i < length; i++) {
-                byte b = line[i];
-                if (b != ' ' && b != '\t' && b != '\r') {
-                    return false;
-                }
-            }
-            return !tooLong;
+            return blank;
         }
 
         @Override
         public void close() throws IOException {
             in.close();
-        }
-
-        private boolean fillChunk() throws IOException {
-            if (chunkStart < chunkEnd) {
-                return true;
-            }
-            chunkStart = 0;
-            if (!begun) {
-                begun = true;
-                chunkEnd = in.readNBytes(chunk, 0, TextFile.MOST_MARK_BYTES);
-                chunkStart = TextFile.markBytes(chunk, chunkEnd, name);
-                return chunkStart < chunkEnd;
-            }
-            chunkEnd = Math.max(0, in.read(chunk));
-            return chunkEnd > 0;
-        }
-
-        private void append(int from, int to) {
-            int count = to - from;
-            if (tooLong || count > maxLineBytes - length) {
-                tooLong = true;
-                length = 0;
-                return;
-            }
-            if (count > line.length - length) {
-                line = Arrays.copyOf(line, Math.max(length + count, Math.min(line.length * 2, maxLineBytes)));
-            }
-            System.arraycopy(chunk, from, line, length, count);
-            length += count;
         }
     }
 }

@@ -13,10 +13,10 @@ class PageChecksumTest {
     @Test
     void isCrc32c() {
         byte[] check = "123456789".getBytes(StandardCharsets.US_ASCII);
-        assertThat(PageSeal.PageChecksum.of(MemorySegment.ofArray(check))).isEqualTo(0xE3069283);
-        assertThat(PageSeal.PageChecksum.of(MemorySegment.ofArray(new byte[32])))
+        assertThat(PageSeal.checksum(MemorySegment.ofArray(check))).isEqualTo(0xE3069283);
+        assertThat(PageSeal.checksum(MemorySegment.ofArray(new byte[32])))
                 .isEqualTo(0x8A9136AA);
-        assertThat(PageSeal.PageChecksum.of(MemorySegment.ofArray(new byte[0]))).isZero();
+        assertThat(PageSeal.checksum(MemorySegment.ofArray(new byte[0]))).isZero();
     }
 
     @Test
@@ -24,14 +24,14 @@ class PageChecksumTest {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment page = arena.allocate(8192);
             new PageFiller(1).fill(page, 1, 2, 3);
-            int before = PageSeal.PageChecksum.of(page);
+            int before = PageSeal.checksum(page);
             for (long offset : new long[] {0, 1, 4095, 8191}) {
                 byte value = page.get(ValueLayout.JAVA_BYTE, offset);
                 page.set(ValueLayout.JAVA_BYTE, offset, (byte) (value ^ 0x10));
-                assertThat(PageSeal.PageChecksum.of(page)).isNotEqualTo(before);
+                assertThat(PageSeal.checksum(page)).isNotEqualTo(before);
                 page.set(ValueLayout.JAVA_BYTE, offset, value);
             }
-            assertThat(PageSeal.PageChecksum.of(page)).isEqualTo(before);
+            assertThat(PageSeal.checksum(page)).isEqualTo(before);
         }
     }
 }

@@ -28,7 +28,7 @@ class PageFillerTest {
     @Test
     void contentIsTheSameInEveryVersionAndOnEveryHost() {
         // Both processes of a replay must agree on it, whichever release they come from.
-        assertThat(PageSeal.PageChecksum.of(MemorySegment.ofArray(content(filler, 8192, 5, 6, 7))))
+        assertThat(PageSeal.checksum(MemorySegment.ofArray(content(filler, 8192, 5, 6, 7))))
                 .isEqualTo(0xDD2804F8);
     }
 
@@ -66,7 +66,7 @@ class PageFillerTest {
         Set<Integer> checksums = new HashSet<>();
         for (int layer = 0; layer < 61; layer++) {
             for (int page = 0; page < 32; page++) {
-                checksums.add(PageSeal.PageChecksum.of(MemorySegment.ofArray(content(filler, 256, 1, page, layer))));
+                checksums.add(PageSeal.checksum(MemorySegment.ofArray(content(filler, 256, 1, page, layer))));
             }
         }
         assertThat(checksums).hasSize(61 * 32);

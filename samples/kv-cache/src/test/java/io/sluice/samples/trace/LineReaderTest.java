@@ -25,7 +25,7 @@ class LineReaderTest {
                 lines.add(
                         reader.tooLong()
                                 ? TOO_LONG
-                                : new String(reader.bytes(), 0, reader.length(), StandardCharsets.UTF_8));
+                                : new String(reader.bytes(), StandardCharsets.UTF_8));
                 assertThat(reader.number()).isEqualTo(lines.size());
             }
         }

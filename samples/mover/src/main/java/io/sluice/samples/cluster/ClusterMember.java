@@ -54,22 +54,19 @@ public record ClusterMember(Vertx vertx, HazelcastClusterManager cluster) {
     /** A member that is killed is missed at once, as its connections end; this is for one that hangs. */
     private static final String HEARTBEAT_SECONDS = "1";
 
-    private static final String SILENCE_SECONDS = "15";
-
-    private static final String LOGGING = "hazelcast.logging.type";
     private static final String WAIT = "hazelcast.wait.seconds.before.join";
     private static final String LOOKUP_SECONDS = "5";
 
     static Config config(ClusterOptions options) {
         // What it says before it reads its settings goes to the log as well.
-        System.setProperty(LOGGING, "slf4j");
+        System.setProperty("hazelcast.logging.type", "slf4j");
         Config config = new Config();
         config.setClusterName(options.cluster());
         config.setProperty("hazelcast.phone.home.enabled", "false");
         // Vert.x takes it out of the cluster when it is closed.
         config.setProperty("hazelcast.shutdownhook.enabled", "false");
         config.setProperty("hazelcast.heartbeat.interval.seconds", HEARTBEAT_SECONDS);
-        config.setProperty("hazelcast.max.no.heartbeat.seconds", SILENCE_SECONDS);
+        config.setProperty("hazelcast.max.no.heartbeat.seconds", "15");
         // Connections are made from the same address as well.
         config.setProperty("hazelcast.socket.bind.any", "false");
         NetworkConfig network = config.getNetworkConfig();

@@ -26,8 +26,6 @@ import org.jspecify.annotations.Nullable;
 public final class MoverHttpClient implements AutoCloseable {
     private static final Duration CONNECT = Duration.ofSeconds(5);
     private static final Duration ANSWER = Duration.ofSeconds(20);
-    private static final int FIRST_ERROR = 400;
-    private static final int MOST_LISTED = 512;
     private static final ObjectMapper JSON =
             new ObjectMapper().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
 
@@ -79,7 +77,7 @@ public final class MoverHttpClient implements AutoCloseable {
      * @param pool the pool's name, on both sides
      */
     public List<String> blocks(String pool, String peer) throws IOException {
-        JsonNode answer = get("/api/blocks?limit=" + MOST_LISTED + "&pool=" + encoded(pool) + "&peer=" + encoded(peer));
+        JsonNode answer = get("/api/blocks?limit=512&pool=" + encoded(pool) + "&peer=" + encoded(peer));
         return List.of(JSON.treeToValue(answer.path("blocks"), String[].class));
     }
 
@@ -115,7 +113,7 @@ public final class MoverHttpClient implements AutoCloseable {
     private JsonNode ask(HttpRequest.Builder request) throws IOException {
         HttpResponse<String> response = send(request.timeout(ANSWER).build());
         JsonNode body = JSON.readTree(response.body());
-        if (response.statusCode() >= FIRST_ERROR) {
+        if (response.statusCode() >= 400) {
             throw new MoverProblemException(body);
         }
         return body;

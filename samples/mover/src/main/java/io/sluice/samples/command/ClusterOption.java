@@ -1,5 +1,6 @@
 package io.sluice.samples.command;
 
+import io.sluice.engine.HostAndPort;
 import io.sluice.samples.cluster.ClusterMember.ClusterOptions;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,13 +22,13 @@ final class ClusterOption {
                 "Its members trust each other and are not asked who they are: name another host than loopback only in a"
                         + " network that you trust. Default: no cluster."
             })
-    private @Nullable ListenAddress listen;
+    private @Nullable HostAndPort listen;
 
     @Option(names = "--cluster-members", paramLabel = "HOST:PORT", split = ",")
-    private List<ListenAddress> members = new ArrayList<>();
+    private List<HostAndPort> members = new ArrayList<>();
 
     @Option(names = "--cluster-service", paramLabel = "HOST:PORT")
-    private @Nullable ListenAddress service;
+    private @Nullable HostAndPort service;
 
     @Option(names = "--cluster-name", paramLabel = "NAME", defaultValue = ClusterOptions.DEFAULT_CLUSTER)
     private String name = ClusterOptions.DEFAULT_CLUSTER;
@@ -63,7 +64,7 @@ final class ClusterOption {
                             listen.host(),
                             listen.port(),
                             eventBusPort,
-                            members.stream().map(ListenAddress::toString).toList())
+                            members.stream().map(HostAndPort::toString).toList())
                     : ClusterOptions.ofService(
                             name, listen.host(), listen.port(), eventBusPort, service.host(), service.port());
         } catch (IllegalArgumentException e) {

@@ -22,7 +22,6 @@ import org.slf4j.LoggerFactory;
 /** The movers of a demonstration: processes on this machine, members of one cluster on loopback. Used by one thread. */
 final class DemoCluster implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DemoCluster.class);
-    private static final String LOOPBACK = "127.0.0.1";
 
     private final Map<String, MoverProcess> movers = new LinkedHashMap<>();
     private final Map<String, Integer> ports = new LinkedHashMap<>();
@@ -61,7 +60,7 @@ final class DemoCluster implements AutoCloseable {
     }
 
     private static String address(int port) {
-        return LOOPBACK + ":" + port;
+        return "127.0.0.1:" + port;
     }
 
     /**

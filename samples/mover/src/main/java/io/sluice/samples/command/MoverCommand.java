@@ -1,6 +1,7 @@
 package io.sluice.samples.command;
 
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.HostAndPort;
 import io.sluice.samples.cluster.ClusterMember.ClusterOptions;
 import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.mover.MoverClient;
@@ -158,7 +159,7 @@ final class MoverCommand extends ProgramCommand {
             return deployed;
         } catch (CompletionException e) {
             Throwable cause = cause(e);
-            String where = new ListenAddress(httpHost, port).toString();
+            String where = HostAndPort.text(httpHost, port);
             throw CommandFailure.failed(
                     cause instanceof BindException
                             ? "--http-port: " + where + " cannot be listened on: " + cause.getMessage()

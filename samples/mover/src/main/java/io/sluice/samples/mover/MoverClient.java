@@ -27,7 +27,6 @@ public record MoverClient(EventBus bus, String mover, boolean isLocal) {
     static final String EVENT = "event";
 
     private static final String ADDRESS = "sluice.mover.";
-    private static final String EVENTS = ".events";
 
     /** How long memory may take to be registered, and blocks to be computed: both touch every byte. */
     public static final Duration LONG_PATIENCE = Duration.ofMinutes(5);
@@ -61,7 +60,7 @@ public record MoverClient(EventBus bus, String mover, boolean isLocal) {
     }
 
     static String events(String directoryName) {
-        return ADDRESS + directoryName + EVENTS;
+        return ADDRESS + directoryName + ".events";
     }
 
     /**

@@ -18,7 +18,6 @@ import java.util.function.Supplier;
 final class MoverEvents implements Moves.Listener {
     private static final long MOVES_MILLIS = 100;
     private static final long ENGINE_MILLIS = 500;
-    private static final double NANOS_PER_SECOND = 1e9;
 
     private static final DeliveryOptions MOVE = new DeliveryOptions().addHeader(MoverClient.EVENT, "move");
     private static final DeliveryOptions ENGINE = new DeliveryOptions().addHeader(MoverClient.EVENT, "engine");
@@ -62,7 +61,7 @@ final class MoverEvents implements Moves.Listener {
     private JsonObject engine() {
         long bytes = metrics.bytes(Operation.READ) + metrics.bytes(Operation.WRITE);
         long nanos = System.nanoTime();
-        double perSecond = (bytes - lastBytes) * NANOS_PER_SECOND / Math.max(1, nanos - lastNanos);
+        double perSecond = (bytes - lastBytes) * 1e9 / Math.max(1, nanos - lastNanos);
         lastBytes = bytes;
         lastNanos = nanos;
         InFlightWindow window = metrics.window();

@@ -35,7 +35,6 @@ public record MoverOptions(
     /** How many bytes all moves of a mover have in flight, unless told otherwise. */
     public static final long DEFAULT_WINDOW_BYTES = 64L << 20;
 
-    private static final String DEFAULT_REGISTRY = "default";
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]{1,64}");
 
     /** Checks the ranges. */
@@ -63,7 +62,7 @@ public record MoverOptions(
         EngineOptions engine =
                 windowed(EngineOptions.builder()).environment(System.getenv()).build();
         return new MoverOptions(
-                role, name, directory, engine, DEFAULT_REGISTRY, DEFAULT_MEMORY_BYTES, MoveLimits.defaults());
+                role, name, directory, engine, "default", DEFAULT_MEMORY_BYTES, MoveLimits.defaults());
     }
 
     /** The same builder with the window that a mover has by default: the whole engine's is a connection's. */

@@ -12,13 +12,12 @@ import org.HdrHistogram.Histogram;
  */
 final class ConnectRun {
     private static final long LONGEST_NANOS = 3_600_000_000_000L;
-    private static final int DIGITS = 3;
     private static final Duration WARMUP_TURN = Duration.ofMillis(100);
 
     private final Initiator initiator;
     private final BenchPlan plan;
     private final SideChannel side;
-    private final Histogram latencies = new Histogram(LONGEST_NANOS, DIGITS);
+    private final Histogram latencies = new Histogram(LONGEST_NANOS, 3);
     private String transport = "";
 
     ConnectRun(Initiator initiator, BenchPlan plan, SideChannel side) {

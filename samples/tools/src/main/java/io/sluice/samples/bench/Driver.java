@@ -31,14 +31,13 @@ final class Driver {
     private static final long FAST_NANOS = 10_000;
 
     private static final long LONGEST_NANOS = 3_600_000_000_000L;
-    private static final int DIGITS = 3;
 
     private final Submission submission;
     private final int differentTransfers;
     private final boolean inTurn;
     private final Slot[] slots;
     private final Content.FetchedValues fetched = new Content.FetchedValues();
-    private final Histogram latencies = new Histogram(LONGEST_NANOS, DIGITS);
+    private final Histogram latencies = new Histogram(LONGEST_NANOS, 3);
 
     /** Slots whose transfers have ended in the calls that have started them. */
     private final ArrayDeque<Slot> endedHere;

@@ -246,7 +246,7 @@ final class BenchCommand extends ProgramCommand {
             List<String> serve = new ArrayList<>(List.of(
                     "serve",
                     "--listen",
-                    ListenAddress.LOOPBACK.toString(),
+                    ServerOptions.LOOPBACK.toString(),
                     "--memory",
                     Long.toString(plan.serverBytes()),
                     "--regions",

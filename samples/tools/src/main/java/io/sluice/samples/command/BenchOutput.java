@@ -11,8 +11,6 @@ import picocli.CommandLine;
 
 /** Where the figures of a measurement go, as soon as they are there. */
 final class BenchOutput {
-    private static final String STANDARD_OUTPUT = "-";
-
     private final PrintWriter out;
     private final PrintWriter err;
     private final PrintWriter table;
@@ -29,7 +27,7 @@ final class BenchOutput {
     BenchOutput(@Nullable String json, CommandLine command) {
         out = command.getOut();
         err = command.getErr();
-        jsonToOut = STANDARD_OUTPUT.equals(json);
+        jsonToOut = "-".equals(json);
         table = jsonToOut ? err : out;
         file = json == null || jsonToOut ? null : Path.of(json);
         if (file != null) {

@@ -1,6 +1,7 @@
 package io.sluice.samples.command;
 
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.HostAndPort;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.TransferEngine;
@@ -19,7 +20,7 @@ final class ServeCommand extends ProgramCommand {
     static final String DEFAULT_NAME = "kv";
 
     @Option(names = "--listen", paramLabel = "HOST:PORT", required = true)
-    private ListenAddress listen = ListenAddress.LOOPBACK;
+    private HostAndPort listen = ServerOptions.LOOPBACK;
 
     @Option(names = "--memory", paramLabel = "SIZE", required = true, converter = OptionTypes.ByteSizeConverter.class)
     private long memoryBytes;

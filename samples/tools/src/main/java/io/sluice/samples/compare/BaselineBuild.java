@@ -34,7 +34,7 @@ final class BaselineBuild {
 
     /** Whether one is built, or C can be compiled, which takes a compiler and the C library's headers. */
     static boolean isPossible(CProgram program) {
-        if (PackagedPeers.find(program.fileName()) != null) {
+        if (program.packaged() != null) {
             return true;
         }
         try {
@@ -60,7 +60,7 @@ final class BaselineBuild {
      */
     static void provide(CProgram program, Path folder, BooleanSupplier interrupted)
             throws IOException, MeasurementFailedException {
-        Path packaged = PackagedPeers.find(program.fileName());
+        Path packaged = program.packaged();
         if (packaged == null) {
             build(program, folder, OPTIMIZED, interrupted);
         } else {

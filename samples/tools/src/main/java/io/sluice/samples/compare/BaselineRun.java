@@ -1,10 +1,12 @@
 package io.sluice.samples.compare;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.sluice.samples.bench.BenchOperation;
 import io.sluice.samples.report.ByteSize;
+import io.sluice.samples.report.JsonText;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -97,19 +99,17 @@ record BaselineRun(String label, String mode, boolean hasTarget, List<String> op
      * @param medianNanos the median of a ping-pong's round trips, 0 for all else
      * @param p99Nanos what 99 of 100 of them took at most, 0 for all else
      */
-    record BaselineOutput(long nanos, long operations, long medianNanos, long p99Nanos) {
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    record BaselineOutput(
+            long nanos,
+            long operations,
+            @JsonProperty("median_nanos") long medianNanos,
+            @JsonProperty("p99_nanos") long p99Nanos) {
         private static final ObjectMapper JSON = new ObjectMapper();
-        private static final double NANOS_PER_SECOND = 1e9;
-        private static final double NANOS_PER_MICRO = 1e3;
 
         static BaselineOutput of(String output) throws MeasurementFailedException {
             try {
-                JsonNode line = JSON.readTree(output);
-                return new BaselineOutput(
-                        line.path("nanos").asLong(),
-                        line.path("operations").asLong(),
-                        line.path("median_nanos").asLong(),
-                        line.path("p99_nanos").asLong());
+                return JSON.readValue(output, BaselineOutput.class);
             } catch (JsonProcessingException e) {
                 throw new MeasurementFailedException("it has told no figures");
             }
@@ -117,18 +117,15 @@ record BaselineRun(String label, String mode, boolean hasTarget, List<String> op
 
         /** The same line, for a Java program that measures in the same way. */
         static String toJson(long nanos, long operations) {
-            return JSON.createObjectNode()
-                    .put("nanos", nanos)
-                    .put("operations", operations)
-                    .toString();
+            return JsonText.of(new BaselineOutput(nanos, operations, 0, 0));
         }
 
         double operationsPerSecond() {
-            return nanos > 0 ? operations * NANOS_PER_SECOND / nanos : 0;
+            return nanos > 0 ? operations * 1e9 / nanos : 0;
         }
 
         double medianMicros() {
-            return medianNanos / NANOS_PER_MICRO;
+            return medianNanos / 1e3;
         }
 
         /** What 99 of 100 round trips took at most, by what half of them took at most. */

@@ -1,7 +1,10 @@
 package io.sluice.samples.compare;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /** The programs in C that transfers are compared with. The sources of each are resources of this package. */
 enum CProgram {
@@ -11,13 +14,12 @@ enum CProgram {
             "clock.c",
             "complaint.c",
             "cross_memory_write.c",
-            "get.c",
             "hello.c",
             "main.c",
             "memory.c",
             "memory_copy.c",
+            "one_sided.c",
             "ping_pong.c",
-            "put.c",
             "sockets.c"),
     /** GPUs, by the driver and by NCCL. */
     GPU(
@@ -36,6 +38,9 @@ enum CProgram {
             "peer.c",
             "stream.c");
 
+    /** The variable that a package's launcher names the folder of the built programs in: its host may have no compiler. */
+    private static final String PACKAGED = "SLUICE_PEERS";
+
     private final List<String> files;
 
     CProgram(String... files) {
@@ -49,5 +54,13 @@ enum CProgram {
 
     List<String> files() {
         return files;
+    }
+
+    /** It as a package has it, or {@code null} if this is no package or lacks it. */
+    @Nullable
+    Path packaged() {
+        String folder = System.getenv(PACKAGED);
+        Path file = Path.of(folder == null ? "" : folder, fileName());
+        return folder != null && !folder.isEmpty() && Files.isExecutable(file) ? file : null;
     }
 }

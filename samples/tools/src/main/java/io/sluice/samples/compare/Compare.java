@@ -3,15 +3,12 @@ package io.sluice.samples.compare;
 import io.sluice.samples.bench.Api;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Collection;
-import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /** Measures comparisons in interleaved rounds. */
 public final class Compare {
@@ -37,23 +34,34 @@ public final class Compare {
     public CompareDocument run(
             CompareDocument.RunDescription description, BenchEnvironment workbench, RoundsProgress progress)
             throws IOException {
-        UnmetRequirements obstacles = UnmetRequirements.of(comparisons);
+        Map<Comparison, String> leftOut = new HashMap<>();
         Set<Program> needed = EnumSet.noneOf(Program.class);
-        comparisons.stream()
-                .filter(comparison -> obstacles.of(comparison) == null)
-                .forEach(comparison -> needed.add(comparison.theirs().program()));
+        for (Comparison comparison : comparisons) {
+            String reason = comparison.subject().unavailable();
+            if (reason == null) {
+                needed.add(comparison.theirs().program());
+            } else {
+                leftOut.put(comparison, reason);
+            }
+        }
         try {
-            obstacles.add(Preparation.prepare(needed, workbench));
+            Map<Program, String> missing = Preparation.prepare(needed, workbench);
+            for (Comparison comparison : comparisons) {
+                String reason = missing.get(comparison.theirs().program());
+                if (reason != null) {
+                    leftOut.putIfAbsent(comparison, reason);
+                }
+            }
         } catch (BrokenOffException e) {
             // Nothing is measured yet, and is reported as that.
             return CompareDocument.of(
                     description,
                     Map.of(),
                     true,
-                    results(obstacles, new InterleavedRounds(Set.of(), workbench, progress), workbench.commands()));
+                    results(leftOut, new InterleavedRounds(Set.of(), workbench, progress), workbench.commands()));
         }
         Map<String, String> programs = Preparation.versions(needed, workbench);
-        Set<Measurement> measurements = measurements(obstacles);
+        Set<Measurement> measurements = measurements(leftOut);
         InterleavedRounds rounds = new InterleavedRounds(measurements, workbench, progress);
         if (!measurements.isEmpty()) {
             Timing timing = workbench.timing();
@@ -61,14 +69,14 @@ public final class Compare {
             rounds.run();
         }
         return CompareDocument.of(
-                description, programs, rounds.isBrokenOff(), results(obstacles, rounds, workbench.commands()));
+                description, programs, rounds.isBrokenOff(), results(leftOut, rounds, workbench.commands()));
     }
 
     /** Each comparison's two one after the other; what several comparisons share is measured once. */
-    private Set<Measurement> measurements(UnmetRequirements obstacles) {
+    private Set<Measurement> measurements(Map<Comparison, String> leftOut) {
         Set<Measurement> measurements = new LinkedHashSet<>();
         for (Comparison comparison : comparisons) {
-            if (obstacles.of(comparison) == null) {
+            if (!leftOut.containsKey(comparison)) {
                 comparison.apis(apis).forEach(api -> measurements.add(comparison.ours(api)));
                 if (isMeasuredByItself(comparison.theirs())) {
                     measurements.add(comparison.theirs());
@@ -84,18 +92,18 @@ public final class Compare {
 
     /** One interface after the other; what is about one alone comes last. */
     private List<ComparisonResult> results(
-            UnmetRequirements obstacles, InterleavedRounds rounds, BenchEnvironment.CommandLog commands) {
+            Map<Comparison, String> leftOut, InterleavedRounds rounds, BenchEnvironment.CommandLog commands) {
         List<ComparisonResult> results = new ArrayList<>();
         for (Api api : apis) {
             for (Comparison comparison : comparisons) {
                 if (comparison.api() == null) {
-                    results.add(result(comparison, api, obstacles, rounds, commands));
+                    results.add(result(comparison, api, leftOut, rounds, commands));
                 }
             }
         }
         for (Comparison comparison : comparisons) {
             if (comparison.api() != null) {
-                results.add(result(comparison, comparison.api(), obstacles, rounds, commands));
+                results.add(result(comparison, comparison.api(), leftOut, rounds, commands));
             }
         }
         return results;
@@ -104,45 +112,18 @@ public final class Compare {
     private static ComparisonResult result(
             Comparison comparison,
             Api api,
-            UnmetRequirements obstacles,
+            Map<Comparison, String> leftOut,
             InterleavedRounds rounds,
             BenchEnvironment.CommandLog commands) {
-        String leftOut = obstacles.of(comparison);
+        String reason = leftOut.get(comparison);
         // Another comparison may have measured the same transfers.
-        Series ours = leftOut == null ? rounds.of(comparison.ours(api)) : new Series();
+        Series ours = reason == null ? rounds.of(comparison.ours(api)) : new Series();
         Series theirs = switch (comparison.theirs()) {
             case FixedTarget mark -> mark.series();
             case SameMemoryCopy _ -> SameMemoryCopy.in(ours);
             case Measurement other -> rounds.of(other);
         };
-        return ComparisonResult.of(comparison, api, ours, theirs, commands, leftOut);
+        return ComparisonResult.of(comparison, api, ours, theirs, commands, reason);
     }
 
-    /** What is in the way of comparisons here, which are then left out. */
-    static final class UnmetRequirements {
-        private final Map<Subject, String> subjects = new HashMap<>();
-        private final Map<Program, String> programs = new EnumMap<>(Program.class);
-
-        static UnmetRequirements of(Collection<Comparison> comparisons) {
-            UnmetRequirements obstacles = new UnmetRequirements();
-            for (Comparison comparison : comparisons) {
-                Subject subject = comparison.subject();
-                String reason = subject.unavailable();
-                if (reason != null) {
-                    obstacles.subjects.put(subject, reason);
-                }
-            }
-            return obstacles;
-        }
-
-        void add(Map<Program, String> reasons) {
-            programs.putAll(reasons);
-        }
-
-        @Nullable
-        String of(Comparison comparison) {
-            String reason = subjects.get(comparison.subject());
-            return reason == null ? programs.get(comparison.theirs().program()) : reason;
-        }
-    }
-}
+    /** What is in the way of comparisons here, which are then left out. */}

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -40,6 +41,7 @@ public record CompareDocument(
         boolean interrupted,
         List<ComparisonResult> comparisons) {
     private static final int FORMAT = 1;
+    private static final int SHORTEST_NAME = 20;
     private static final double NANOS_PER_SECOND = 1e9;
     private static final ObjectMapper JSON = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
 
@@ -93,10 +95,27 @@ public record CompareDocument(
         }
     }
 
-    /** As a table for people. */
+    /** As a table for people: a line for each comparison, and one more for each that has a problem. */
     public String table() {
-        return ComparisonTable.of(comparisons)
-                + (interrupted ? "Interrupted: these are the figures until then." + System.lineSeparator() : "");
+        int width = comparisons.stream().mapToInt(result -> result.name().length()).reduce(SHORTEST_NAME, Math::max);
+        StringBuilder table = new StringBuilder();
+        append(table, width, "comparison", "api", "in flight", "sluice", "peer", "unit", "ratio", "goal", "met");
+        for (ComparisonResult result : comparisons) {
+            List<String> cells = new ArrayList<>(result.cells());
+            cells.add(2, Integer.toString(result.inflight()));
+            append(table, width, cells.toArray());
+            String problem = result.problem();
+            table.append(problem == null ? "" : "    " + problem + System.lineSeparator());
+        }
+        if (interrupted) {
+            table.append("Interrupted: these are the figures until then.").append(System.lineSeparator());
+        }
+        return table.toString();
+    }
+
+    private static void append(StringBuilder table, int width, Object... cells) {
+        String format = "%-" + width + "s %-8s %9s %12s %12s  %-11s %7s  %-8s %s";
+        table.append(String.format(Locale.ROOT, format, cells).stripTrailing()).append(System.lineSeparator());
     }
 
     /** Whether all that was to be measured was, and nothing went wrong. What was left out was not to be measured. */
@@ -129,58 +148,4 @@ public record CompareDocument(
      */
     public record RunDescription(
             String version, Instant started, String command, JsonNode machine, Timing timing, String where) {}
-
-    /** Results as a table for people, a line for each comparison, and one more for each that has a problem. */
-    static final class ComparisonTable {
-        private static final int SHORTEST_NAME = 20;
-
-        private ComparisonTable() {}
-
-        static String of(List<ComparisonResult> results) {
-            int width =
-                    results.stream().mapToInt(result -> result.name().length()).reduce(SHORTEST_NAME, Math::max);
-            StringBuilder table = new StringBuilder(head(width));
-            results.forEach(result -> table.append(line(width, result)));
-            return table.toString();
-        }
-
-        private static String head(int width) {
-            return String.format(
-                    Locale.ROOT,
-                    "%s %-8s %9s %12s %12s  %-11s %7s  %-8s %s%n",
-                    padded("comparison", width),
-                    "api",
-                    "in flight",
-                    "sluice",
-                    "peer",
-                    "unit",
-                    "ratio",
-                    "goal",
-                    "met");
-        }
-
-        private static String line(int width, ComparisonResult result) {
-            List<String> cells = result.cells();
-            String line = String.format(
-                    Locale.ROOT,
-                    "%s %-8s %9d %12s %12s  %-11s %7s  %-8s %s",
-                    padded(cells.get(0), width),
-                    cells.get(1),
-                    result.inflight(),
-                    cells.get(2),
-                    cells.get(3),
-                    cells.get(4),
-                    cells.get(5),
-                    cells.get(6),
-                    cells.get(7));
-            String problem = result.problem();
-            return line.stripTrailing()
-                    + System.lineSeparator()
-                    + (problem == null ? "" : "    " + problem + System.lineSeparator());
-        }
-
-        private static String padded(String text, int width) {
-            return text + " ".repeat(width - text.length());
-        }
-    }
 }

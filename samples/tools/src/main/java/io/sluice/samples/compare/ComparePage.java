@@ -15,9 +15,6 @@ import org.jspecify.annotations.Nullable;
 /** A run as a web page in one file: the page's script draws the tables and charts from the data in it. */
 public final class ComparePage {
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static final String WEB_JAR = "/META-INF/maven/org.webjars/echarts/pom.properties";
-    private static final String DATA = "<!-- data -->";
-    private static final String LIBRARY = "<!-- library -->";
 
     private ComparePage() {}
 
@@ -36,7 +33,9 @@ public final class ComparePage {
         List<Row> rows = run.comparisons().stream().map(ComparePage::row).toList();
         Data data = new Data(run.title(), facts(run), rows, commands(run.comparisons()), Chart.of(run));
         // The library first: no mark is left in what it and the data contain.
-        return resource("page.html").replace(LIBRARY, script(library())).replace(DATA, json(data));
+        return resource("page.html")
+                .replace("<!-- library -->", script(library()))
+                .replace("<!-- data -->", json(data));
     }
 
     private static Map<String, String> facts(CompareDocument run) {
@@ -85,7 +84,8 @@ public final class ComparePage {
 
     private static String library() throws IOException {
         Properties artifact = new Properties();
-        try (InputStream in = ComparePage.class.getResourceAsStream(WEB_JAR)) {
+        try (InputStream in = ComparePage.class.getResourceAsStream(
+                "/META-INF/maven/org.webjars/echarts/pom.properties")) {
             if (in == null) {
                 throw new FileNotFoundException("the library of charts is not on the class path");
             }

@@ -6,6 +6,7 @@ import io.sluice.samples.bench.Api;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -111,12 +112,10 @@ record ComparisonResult(
     }
 
     private static @Nullable String problem(@Nullable String leftOut, List<String> failures) {
-        List<String> all = new ArrayList<>();
-        if (leftOut != null) {
-            all.add("left out: " + leftOut);
-        }
-        failures.forEach(failure -> all.add("failed: " + failure));
-        return all.isEmpty() ? null : String.join("; ", all);
+        String all = Stream.concat(
+                        Stream.ofNullable(leftOut).map("left out: "::concat), failures.stream().map("failed: "::concat))
+                .collect(Collectors.joining("; "));
+        return all.isEmpty() ? null : all;
     }
 
     @JsonIgnore

@@ -5,8 +5,6 @@ import java.util.Map;
 
 /** What one run of a measurement has told. */
 record Figures(Map<Quantity, Double> values) {
-    private static final double GIGA = 1e9;
-
     Figures {
         values = Map.copyOf(values);
     }
@@ -25,7 +23,7 @@ record Figures(Map<Quantity, Double> values) {
                 Quantity.TRANSFERS_PER_SECOND,
                 transfersPerSecond,
                 Quantity.GIGABYTES_PER_SECOND,
-                transfersPerSecond * size / GIGA));
+                transfersPerSecond * size / 1e9));
     }
 
     static Figures ofLatency(double medianMicros, double tail) {

@@ -12,8 +12,6 @@ import java.util.List;
 
 /** Transfers over shared memory compared with other programs and fixed figures. */
 final class MemoryComparisons {
-    private static final int IOV = 256;
-
     private MemoryComparisons() {}
 
     static List<Comparison> all() {
@@ -62,7 +60,7 @@ final class MemoryComparisons {
     }
 
     private static Comparison vectoredRate(double least) {
-        Transfers writes = Transfers.vectored(Route.SHM, BenchOperation.WRITEV, WORD, IOV);
+        Transfers writes = Transfers.vectored(Route.SHM, BenchOperation.WRITEV, WORD, 256);
         return Comparison.atLeast(writes, Api.ENGINE, "rate", new FixedTarget(Quantity.ELEMENTS_PER_SECOND, least));
     }
 

@@ -27,8 +27,6 @@ record OwnTransfers(Transfers transfers, Api api) implements Measurement {
     /** Of less the copy is not the most. */
     private static final long LEAST_COPIED = 64L << 10;
 
-    private static final double GIGA = 1e9;
-
     private static final String COPIED = "memcpy_gigabytes_per_second";
 
     private static final String ALLOCATED = "transfer_threads_bytes_per_transfer";
@@ -140,7 +138,7 @@ record OwnTransfers(Transfers transfers, Api api) implements Measurement {
         values.put(
                 Quantity.ELEMENTS_PER_SECOND,
                 transfersPerSecond * line.path("iov").asInt(1));
-        double gigabytes = line.path("bytes").asDouble() / GIGA;
+        double gigabytes = line.path("bytes").asDouble() / 1e9;
         if (gigabytes > 0) {
             putIfTold(values, Quantity.INITIATOR_SECONDS_PER_GIGABYTE, line.path("client_cpu_seconds"), gigabytes);
             putIfTold(values, Quantity.TARGET_SECONDS_PER_GIGABYTE, line.path("server_cpu_seconds"), gigabytes);
@@ -171,7 +169,6 @@ record OwnTransfers(Transfers transfers, Api api) implements Measurement {
         private static final int WARM_UP_SCRAPES = 100;
         private static final Duration WARM_UP_INTERVAL = Duration.ofMillis(10);
         private static final Duration BOUND = Duration.ofSeconds(10);
-        private static final int OK = 200;
 
         private final HttpClient client =
                 HttpClient.newBuilder().connectTimeout(BOUND).build();
@@ -210,7 +207,7 @@ record OwnTransfers(Transfers transfers, Api api) implements Measurement {
 
         private void scrape() throws InterruptedException {
             try {
-                if (client.send(request, BodyHandlers.discarding()).statusCode() == OK) {
+                if (client.send(request, BodyHandlers.discarding()).statusCode() == 200) {
                     scrapes.incrementAndGet();
                 }
             } catch (IOException notYetOrNotAnyMore) {

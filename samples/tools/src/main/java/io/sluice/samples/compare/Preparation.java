@@ -12,8 +12,6 @@ import java.util.TreeMap;
 
 /** Finds the programs that measurements need, and provides our own. The launcher has installed what it may. */
 final class Preparation {
-    private static final String INSTALL = "apt-get install -y --no-install-recommends ";
-
     private Preparation() {}
 
     /**
@@ -28,7 +26,8 @@ final class Preparation {
         for (Program program : missing) {
             reasons.put(
                     program,
-                    program.executable() + " is not here; on Debian, as root: " + INSTALL
+                    program.executable() + " is not here; on Debian, as root: apt-get install -y"
+                            + " --no-install-recommends "
                             + String.join(" ", program.packages()));
         }
         for (CProgram source : CProgram.values()) {

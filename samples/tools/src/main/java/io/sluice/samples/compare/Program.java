@@ -48,7 +48,7 @@ enum Program {
 
     /** The command line that makes it tell its version; empty for one that tells none. */
     List<String> versionQuestion() {
-        return this == CEILING && PackagedPeers.find(CProgram.CEILING.fileName()) != null ? List.of() : versionQuestion;
+        return this == CEILING && CProgram.CEILING.packaged() != null ? List.of() : versionQuestion;
     }
 
     boolean isPresent() {

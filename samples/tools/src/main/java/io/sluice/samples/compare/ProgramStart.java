@@ -9,9 +9,7 @@ import org.jspecify.annotations.Nullable;
 /** Starts of a program, one after the other, each until it has ended by itself. */
 record ProgramStart(Task task, boolean cached) implements Subject, Measurement {
     private static final int FEWEST = 3;
-    private static final double NANOS_PER_MILLI = 1e6;
     private static final Map<String, String> OVER_TCP = Map.of("SLUICE_TRANSPORTS", "tcp");
-    private static final int NO_PORT = 0;
 
     /** What the program does. */
     enum Task {
@@ -85,7 +83,7 @@ record ProgramStart(Task task, boolean cached) implements Subject, Measurement {
     @Override
     public Figures run(BenchEnvironment environment) throws MeasurementFailedException {
         if (task != Task.FIRST_TRANSFER) {
-            return starts(environment, NO_PORT);
+            return starts(environment, 0);
         }
         return environment.withTarget(
                 label(),
@@ -107,7 +105,7 @@ record ProgramStart(Task task, boolean cached) implements Subject, Measurement {
                 count++) {
             long start = System.nanoTime();
             environment.runAlone(label(), OVER_TCP, command);
-            lifetimes.add(Figures.of(Quantity.LIFETIME_MILLISECONDS, (System.nanoTime() - start) / NANOS_PER_MILLI));
+            lifetimes.add(Figures.of(Quantity.LIFETIME_MILLISECONDS, (System.nanoTime() - start) / 1e6));
         }
         Double median = Series.median(lifetimes.values(Quantity.LIFETIME_MILLISECONDS));
         if (median == null) {

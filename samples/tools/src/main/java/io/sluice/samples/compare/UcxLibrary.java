@@ -12,7 +12,6 @@ import java.util.Properties;
 final class UcxLibrary {
     static final String NAME = "libucp.so.0";
 
-    private static final String BINDING = "/META-INF/maven/org.openucx/jucx/pom.properties";
     private static final List<String> FOLDERS =
             List.of("/usr/lib/x86_64-linux-gnu", "/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib");
 
@@ -33,7 +32,8 @@ final class UcxLibrary {
 
     static String bindingVersion() {
         Properties properties = new Properties();
-        try (InputStream in = UcxLibrary.class.getResourceAsStream(BINDING)) {
+        try (InputStream in = UcxLibrary.class.getResourceAsStream(
+                "/META-INF/maven/org.openucx/jucx/pom.properties")) {
             if (in != null) {
                 properties.load(in);
             }

@@ -65,7 +65,6 @@ record UcxTransfers(BenchOperation operation, long size, int inflight, Transport
 
     private static final long FEWEST_PROBES = 16;
     private static final long MOST_PROBES = 20_000;
-    private static final double NANOS_PER_SECOND = 1e9;
 
     @Override
     public Program program() {
@@ -111,7 +110,7 @@ record UcxTransfers(BenchOperation operation, long size, int inflight, Transport
     }
 
     private static long count(double rate, Duration time) {
-        return Math.max(1, Math.round(rate * time.toNanos() / NANOS_PER_SECOND));
+        return Math.max(1, Math.round(rate * time.toNanos() / 1e9));
     }
 
     private BenchEnvironment.PairOutput measure(BenchEnvironment workbench, long transfers, long warmup)
@@ -142,7 +141,6 @@ record UcxTransfers(BenchOperation operation, long size, int inflight, Transport
         private static final String BANDWIDTH = "overall_bw";
         private static final String RATE = "overall_mr";
         private static final double MEBI = 1 << 20;
-        private static final double GIGA = 1e9;
 
         /** Of comma-separated values: a line of names and, last, a line of figures. */
         static Output of(String output) throws MeasurementFailedException {
@@ -172,7 +170,7 @@ record UcxTransfers(BenchOperation operation, long size, int inflight, Transport
         }
 
         double gigabytesPerSecond() {
-            return mebibytesPerSecond * MEBI / GIGA;
+            return mebibytesPerSecond * MEBI / 1e9;
         }
 
         /** From the bytes, of which more digits are told. */

@@ -10,7 +10,6 @@ import java.util.regex.Pattern;
  * without a unit is seconds.
  */
 public final class DurationText {
-    private static final String FORMS = "a whole number of seconds, or one with a unit, such as 500ms, 30s, 5m or 1h";
     private static final Pattern FORM = Pattern.compile("(\\d+)\\s*(ms|s|m|h|)");
 
     private DurationText() {}
@@ -24,7 +23,8 @@ public final class DurationText {
     public static Duration parse(String text) {
         Matcher matcher = FORM.matcher(text.strip().toLowerCase(Locale.ROOT));
         if (!matcher.matches()) {
-            throw new IllegalArgumentException("'" + text + "' is no duration: give " + FORMS);
+            throw new IllegalArgumentException("'" + text + "' is no duration: give a whole number of seconds,"
+                    + " or one with a unit, such as 500ms, 30s, 5m or 1h");
         }
         try {
             long count = Long.parseLong(matcher.group(1));

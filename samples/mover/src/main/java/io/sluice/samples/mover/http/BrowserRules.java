@@ -11,8 +11,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Keeps foreign web pages out: no password is asked for here, so such a page could use the mover of its visitor. */
 record BrowserRules(boolean loopbackOnly) {
-    private static final int HTTP_PORT = 80;
-    private static final int HTTPS_PORT = 443;
     private static final String HTTP = "http://";
     private static final String HTTPS = "https://";
 
@@ -74,7 +72,7 @@ record BrowserRules(boolean loopbackOnly) {
         if (asked == null || !(encrypted || origin.startsWith(HTTP))) {
             return false;
         }
-        int standardPort = encrypted ? HTTPS_PORT : HTTP_PORT;
+        int standardPort = encrypted ? 443 : 80;
         HostAndPort own = HostAndPort.parseAuthority(origin.substring((encrypted ? HTTPS : HTTP).length()), -1);
         return own != null
                 && own.host().equalsIgnoreCase(asked.host())

@@ -16,7 +16,6 @@ record Contract(Buffer text, OpenAPIContract contract) {
     static final String PLACE = "io/sluice/samples/mover/openapi.yaml";
 
     private static final String CONTENT = "content";
-    private static final String RESPONSES = "responses";
 
     static Future<Contract> read(Vertx vertx) {
         return PackagedPage.file(vertx, PLACE)
@@ -42,7 +41,7 @@ record Contract(Buffer text, OpenAPIContract contract) {
     }
 
     private static void leaveOut(JsonObject owner) {
-        JsonObject responses = owner.getJsonObject(RESPONSES);
+        JsonObject responses = owner.getJsonObject("responses");
         for (String status : responses.fieldNames()) {
             JsonObject response = responses.getJsonObject(status);
             JsonObject content = response.getJsonObject(CONTENT);

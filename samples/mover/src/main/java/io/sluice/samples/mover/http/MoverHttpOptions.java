@@ -21,8 +21,6 @@ public record MoverHttpOptions(
     /** The port that is taken unless another is told. */
     public static final int DEFAULT_PORT = 8080;
 
-    private static final String LOOPBACK = "127.0.0.1";
-
     /** Checks that all is there. */
     public MoverHttpOptions {
         Objects.requireNonNull(mover, "mover");
@@ -32,7 +30,7 @@ public record MoverHttpOptions(
 
     /** On loopback, at any free port, without metrics. */
     public static MoverHttpOptions of(String mover) {
-        return new MoverHttpOptions(mover, LOOPBACK, 0, null, Limits.defaults(), false);
+        return new MoverHttpOptions(mover, "127.0.0.1", 0, null, Limits.defaults(), false);
     }
 
     /** The same at another place. */
@@ -65,7 +63,6 @@ public record MoverHttpOptions(
      *     before it, and again until its body has; positive. A connection that waits longer is closed
      */
     public record Limits(int eventStreams, long bodyBytes, int connections, Duration requestTimeout) {
-        private static final int DEFAULT_EVENT_STREAMS = 128;
         private static final int DEFAULT_CONNECTIONS = 512;
         private static final int LEAST_CONNECTIONS = 16;
         private static final Duration DEFAULT_REQUEST_TIMEOUT = Duration.ofSeconds(30);
@@ -92,7 +89,7 @@ public record MoverHttpOptions(
                     ? system.getMaxFileDescriptorCount() / PART_OF_DESCRIPTORS
                     : DEFAULT_CONNECTIONS;
             int connections = Math.clamp(part, LEAST_CONNECTIONS, DEFAULT_CONNECTIONS);
-            return new Limits(DEFAULT_EVENT_STREAMS, DEFAULT_BODY_BYTES, connections, DEFAULT_REQUEST_TIMEOUT);
+            return new Limits(128, DEFAULT_BODY_BYTES, connections, DEFAULT_REQUEST_TIMEOUT);
         }
 
         /** The same with more or fewer clients that listen. */

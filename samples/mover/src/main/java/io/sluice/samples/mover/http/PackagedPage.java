@@ -26,8 +26,6 @@ record PackagedPage(Map<String, Buffer> files) implements Handler<RoutingContext
             "page.js", "text/javascript;charset=UTF-8",
             "icon.svg", "image/svg+xml");
 
-    private static final String FIRST = "/index.html";
-
     static Future<PackagedPage> read(Vertx vertx) {
         Map<String, Future<Buffer>> reads = new HashMap<>();
         TYPES.keySet().forEach(name -> reads.put(name, file(vertx, PLACE + "/" + name)));
@@ -60,7 +58,7 @@ record PackagedPage(Map<String, Buffer> files) implements Handler<RoutingContext
     @Override
     public void handle(RoutingContext context) {
         String path = context.normalizedPath();
-        String name = ("/".equals(path) ? FIRST : path).substring(1);
+        String name = ("/".equals(path) ? "/index.html" : path).substring(1);
         Buffer file = files.get(name);
         if (file == null) {
             context.next();

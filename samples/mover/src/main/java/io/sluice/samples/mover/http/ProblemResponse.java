@@ -12,10 +12,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Answers every failure with a problem. */
 final class ProblemResponse {
-    private static final int FIRST_ERROR = 400;
-    private static final int LAST_OF_CLIENT = 499;
-    private static final String RETRY_SECONDS = "1";
-
     private ProblemResponse() {}
 
     static void addTo(Router router) {
@@ -32,7 +28,7 @@ final class ProblemResponse {
             return;
         }
         if (problem.status() == Problems.TOO_MANY.status() || problem.status() == Problems.MOVER_SILENT.status()) {
-            response.putHeader("Retry-After", RETRY_SECONDS);
+            response.putHeader("Retry-After", "1");
         }
         response.setStatusCode(problem.status())
                 .putHeader("Content-Type", Problem.MEDIA_TYPE)
@@ -63,7 +59,7 @@ final class ProblemResponse {
         if (told == Problems.TOO_LARGE.status()) {
             return Problems.TOO_LARGE.with();
         }
-        if (told >= FIRST_ERROR && told <= LAST_OF_CLIENT) {
+        if (told >= 400 && told <= 499) {
             Problem invalid = Problems.INVALID_REQUEST.with(
                     failure == null ? "status " + told : String.valueOf(failure.getMessage()));
             return new Problem(invalid.kind(), told, invalid.title(), invalid.detail(), invalid.action());

@@ -30,8 +30,6 @@ abstract class MoveRun {
     private static final long BATCH_BYTES = 16L << 20;
     private static final int BATCH_BLOCKS = 64;
     private static final int PACED_BATCHES_PER_SECOND = 10;
-    private static final long MILLIS_PER_SECOND = 1000;
-    private static final long NANOS_PER_MILLI = 1_000_000;
 
     final Move move;
     final BlockPool pool;
@@ -122,8 +120,8 @@ abstract class MoveRun {
         if (rate == 0 || move.isCancelled() || next == hashes.size()) {
             return Future.succeededFuture();
         }
-        long due = (long) ((double) paced / rate * MILLIS_PER_SECOND);
-        long wait = due - (System.nanoTime() - begun) / NANOS_PER_MILLI;
+        long due = (long) ((double) paced / rate * 1000);
+        long wait = due - (System.nanoTime() - begun) / 1_000_000;
         if (wait < 1) {
             return Future.succeededFuture();
         }

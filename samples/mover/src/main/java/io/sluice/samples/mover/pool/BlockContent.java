@@ -65,14 +65,8 @@ public final class BlockContent {
     }
 
     /** Which pages of some blocks do not fit their seals. */
-    public static final class PageCheck {
+    public record PageCheck(Map<Long, Integer> corrupted) {
         private static final int NAMED = 8;
-
-        private final Map<Long, Integer> corrupted;
-
-        private PageCheck(Map<Long, Integer> corrupted) {
-            this.corrupted = corrupted;
-        }
 
         /** Reads all pages; not on an event loop. */
         static PageCheck of(BlockPool pool, List<BlockPool.ReservedBlock> blocks) {

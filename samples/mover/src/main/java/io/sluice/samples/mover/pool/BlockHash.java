@@ -7,8 +7,6 @@ import java.util.List;
 
 /** The text of a block hash: JSON numbers lose the last bits of a 64-bit value in many a client. */
 public final class BlockHash {
-    private static final int RADIX = 16;
-
     private BlockHash() {}
 
     /** 16 lower-case hexadecimal digits. */
@@ -24,7 +22,7 @@ public final class BlockHash {
      */
     public static long parse(String text) {
         try {
-            return Long.parseUnsignedLong(text, RADIX);
+            return Long.parseUnsignedLong(text, 16);
         } catch (NumberFormatException e) {
             throw new IllegalArgumentException("'" + text + "' is no block hash: give 1 to 16 hexadecimal digits", e);
         }

@@ -3,6 +3,7 @@ package io.sluice.samples.mover.pool;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.samples.kvcache.PagePool;
 import io.vertx.core.json.JsonObject;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -16,9 +17,6 @@ public final class BlockPool {
     /** What {@link #reserve} and {@link #pin} say when there is nothing to give. */
     public static final int NONE = -1;
 
-    private static final String PAGES = "/pages";
-    private static final String SEALS = "/seals";
-
     private final String name;
     private final long generation;
     private final PoolLayout layout;
@@ -26,10 +24,12 @@ public final class BlockPool {
     private final MemoryRegion seals;
     private final PagePool slots;
     /** The one that was not used for the longest time first. */
-    private final Map<Long, HeldBlock> blocks = new LinkedHashMap<>();
+    private final Map<Long, Integer> blocks = new LinkedHashMap<>();
+
+    /** The number of those who read a block, of blocks that are read. */
+    private final Map<Long, Integer> pins = new HashMap<>();
 
     private int reserved;
-    private int pinned;
     private long evicted;
     private long corruptedPages;
 
@@ -49,12 +49,12 @@ public final class BlockPool {
 
     /** The name of the region of a pool's pages. */
     public static String pagesRegion(String pool) {
-        return pool + PAGES;
+        return pool + "/pages";
     }
 
     /** The name of the region of a pool's seals. */
     public static String sealsRegion(String pool) {
-        return pool + SEALS;
+        return pool + "/seals";
     }
 
     /** The name, the same on both sides of a move. */
@@ -111,11 +111,11 @@ public final class BlockPool {
     }
 
     private boolean evict() {
-        for (Iterator<HeldBlock> eldest = blocks.values().iterator(); eldest.hasNext(); ) {
-            HeldBlock block = eldest.next();
-            if (!block.isPinned()) {
+        for (Iterator<Map.Entry<Long, Integer>> eldest = blocks.entrySet().iterator(); eldest.hasNext(); ) {
+            Map.Entry<Long, Integer> block = eldest.next();
+            if (!pins.containsKey(block.getKey())) {
                 eldest.remove();
-                slots.free(block.slot());
+                slots.free(block.getValue());
                 evicted++;
                 return true;
             }
@@ -129,7 +129,7 @@ public final class BlockPool {
             giveBack(slot);
         } else {
             reserved--;
-            blocks.put(hash, new HeldBlock(slot));
+            blocks.put(hash, slot);
         }
     }
 
@@ -145,27 +145,24 @@ public final class BlockPool {
      * @return its slot, or {@link #NONE} if there is no such block
      */
     public int pin(long hash) {
-        HeldBlock block = blocks.remove(hash);
-        if (block == null) {
+        Integer slot = blocks.remove(hash);
+        if (slot == null) {
             return NONE;
         }
         // Put in again: now it is the one used last.
-        blocks.put(hash, block);
-        pinned += block.pin() ? 1 : 0;
-        return block.slot();
+        blocks.put(hash, slot);
+        pins.merge(hash, 1, Integer::sum);
+        return slot;
     }
 
     /** A reader has done with a block. */
     public void unpin(long hash) {
-        HeldBlock block = blocks.get(hash);
-        if (block != null && block.isPinned()) {
-            pinned -= block.unpin() ? 1 : 0;
-        }
+        pins.computeIfPresent(hash, (pinned, count) -> count > 1 ? count - 1 : null);
     }
 
     /** Whether blocks are being read or written. */
     public boolean isInUse() {
-        return reserved > 0 || pinned > 0;
+        return reserved > 0 || !pins.isEmpty();
     }
 
     /** Pages that did not fit their seals were found. */
@@ -187,39 +184,9 @@ public final class BlockPool {
                 .put("bytes", layout.pagesBytes() + layout.sealsBytes())
                 .put("blocksHeld", blocks.size())
                 .put("blocksReserved", reserved)
-                .put("blocksPinned", pinned)
+                .put("blocksPinned", pins.size())
                 .put("blocksEvicted", evicted)
                 .put("pagesCorrupted", corruptedPages);
-    }
-
-    /** A block in its slot, with the number of those who read it. */
-    static final class HeldBlock {
-        private final int slot;
-        private int pins;
-
-        HeldBlock(int slot) {
-            this.slot = slot;
-        }
-
-        int slot() {
-            return slot;
-        }
-
-        /** One more reader; whether it is the first. */
-        boolean pin() {
-            pins++;
-            return pins == 1;
-        }
-
-        /** One reader less; whether it was the last. */
-        boolean unpin() {
-            pins--;
-            return pins == 0;
-        }
-
-        boolean isPinned() {
-            return pins > 0;
-        }
     }
 
     /** A block that is to come, and the slot that waits for it. */

@@ -30,6 +30,7 @@ const hasEnded = move => stepOf(move) === ENDED;
 const stateText = move => STATES[move.state]?.text ?? String(move.state);
 
 const byId = id => document.getElementById(id);
+const make = (tag, properties = {}) => Object.assign(document.createElement(tag), properties);
 
 // ---- Words and figures
 
@@ -53,10 +54,8 @@ function show(node, text) {
 }
 
 function announce(text) {
-  const line = document.createElement('span');
-  line.textContent = `${text}. `;
   const log = byId('announcements');
-  log.append(line);
+  log.append(make('span', { textContent: `${text}. ` }));
   while (log.childElementCount > 5) log.firstElementChild.remove();
 }
 
@@ -134,27 +133,17 @@ async function cancel(id) {
 }
 
 function newRow(id) {
-  const item = document.createElement('li');
-  item.dataset.move = id;
   // Takes the focus over when the button goes.
-  item.tabIndex = -1;
-  const what = document.createElement('h3');
-  what.className = 'what';
-  what.id = `move-${id}`;
-  const state = document.createElement('span');
-  state.className = 'state';
-  const bar = document.createElement('progress');
+  const item = make('li', { tabIndex: -1 });
+  item.dataset.move = id;
+  const what = make('h3', { className: 'what', id: `move-${id}` });
+  const state = make('span', { className: 'state' });
+  const bar = make('progress');
   bar.setAttribute('aria-labelledby', what.id);
-  const amount = document.createElement('span');
-  amount.className = 'amount';
-  const button = document.createElement('button');
-  button.type = 'button';
-  button.className = 'cancel';
-  button.textContent = 'Cancel';
+  const amount = make('span', { className: 'amount' });
+  const button = make('button', { type: 'button', className: 'cancel', textContent: 'Cancel' });
   button.addEventListener('click', () => cancel(id));
-  const why = document.createElement('p');
-  why.className = 'why';
-  why.hidden = true;
+  const why = make('p', { className: 'why', hidden: true });
   item.append(what, state, bar, amount, button, why);
   byId('moves').prepend(item);
   return { item, what, state, bar, amount, button, why, asked: false };
@@ -264,13 +253,11 @@ function forgetEngine() {
 function drawList(name, items, title, detail, none) {
   const list = byId(name);
   list.replaceChildren(...items.map(item => {
-    const line = document.createElement('li');
-    const first = document.createElement('span');
-    first.textContent = title(item);
-    const second = document.createElement('span');
-    second.className = 'detail';
-    second.textContent = ` ${detail(item)}`;
-    line.append(first, second);
+    const line = make('li');
+    line.append(
+      make('span', { textContent: title(item) }),
+      make('span', { className: 'detail', textContent: ` ${detail(item)}` }),
+    );
     return line;
   }));
   show(byId(`${name}-empty`), none);
