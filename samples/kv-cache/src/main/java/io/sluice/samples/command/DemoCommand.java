@@ -6,7 +6,7 @@ import io.sluice.samples.prefill.PageMover;
 import io.sluice.samples.replay.DefaultPool;
 import io.sluice.samples.replay.Pacing;
 import io.sluice.samples.replay.Replay;
-import io.sluice.samples.replay.TraceChoice;
+import io.sluice.samples.trace.TraceReader;
 import io.sluice.samples.report.ByteSize;
 import io.sluice.samples.report.ReplaySummary;
 import java.io.IOException;
@@ -44,7 +44,8 @@ final class DemoCommand extends ProgramCommand {
     public Integer call() throws IOException {
         long poolBytes = DefaultPool.bytesForOne(model.model());
         ReplayRun.Settings settings = new ReplayRun.Settings(
-                new TraceChoice.Generated(Long.MAX_VALUE, SEED),
+                null,
+                TraceReader.Mode.STRICT,
                 new Replay.Plan(Long.MAX_VALUE, Pacing.unlimited(), duration, PageMover.Phases.SEPARATE),
                 model.model(),
                 SEED,

@@ -8,7 +8,6 @@ import io.sluice.samples.prefill.PageMover;
 import io.sluice.samples.replay.DefaultPool;
 import io.sluice.samples.replay.Pacing;
 import io.sluice.samples.replay.Replay;
-import io.sluice.samples.replay.TraceChoice;
 import io.sluice.samples.trace.TraceReader;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -69,7 +68,8 @@ final class ReplayCommand extends ProgramCommand {
     @Override
     public Integer call() throws IOException {
         ReplayRun.Settings settings = new ReplayRun.Settings(
-                traceChoice(),
+                recorded(),
+                lenient ? TraceReader.Mode.LENIENT : TraceReader.Mode.STRICT,
                 new Replay.Plan(requestLimit(), pacing, duration, PageMover.Phases.OVERLAPPING),
                 model.model(),
                 seed,
@@ -92,15 +92,12 @@ final class ReplayCommand extends ProgramCommand {
         return patience;
     }
 
-    private TraceChoice traceChoice() {
-        if (trace == null) {
-            require(!lenient, "--lenient is about the lines of a file: give --trace, too");
-            return new TraceChoice.Generated(requestLimit(), seed);
-        }
+    private @Nullable Path recorded() {
+        require(trace != null || !lenient, "--lenient is about the lines of a file: give --trace, too");
         require(
-                Files.isReadable(trace) && !Files.isDirectory(trace),
+                trace == null || (Files.isReadable(trace) && !Files.isDirectory(trace)),
                 "--trace: " + trace + " is no file that can be read");
-        return new TraceChoice.Recorded(trace, lenient ? TraceReader.Mode.LENIENT : TraceReader.Mode.STRICT);
+        return trace;
     }
 
     private long requestLimit() {

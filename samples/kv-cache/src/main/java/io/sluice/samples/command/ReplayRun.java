@@ -12,12 +12,15 @@ import io.sluice.samples.prefill.PageMover;
 import io.sluice.samples.prefill.PrefillSession;
 import io.sluice.samples.prefill.RecoveringMover;
 import io.sluice.samples.replay.Replay;
-import io.sluice.samples.replay.TraceChoice;
+import io.sluice.samples.trace.GeneratedTrace;
+import io.sluice.samples.trace.GeneratedTrace.GeneratedTraceOptions;
+import io.sluice.samples.trace.TraceReader;
 import io.sluice.samples.report.ProgressLine;
 import io.sluice.samples.report.ReplaySummary;
 import io.sluice.samples.report.ReplaySummary.ReplaySummaryTable;
 import io.sluice.samples.trace.TraceSource;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -45,15 +48,15 @@ record ReplayRun(
      */
     int run() throws IOException {
         settings.summary().require();
-        return switch (settings.trace()) {
-            case TraceChoice.Generated generated -> run(generated::open);
-            case TraceChoice.Recorded recorded -> {
-                try (TraceSource trace = recorded.open()) {
-                    // What is wrong with its beginning is told before anything is started.
-                    yield trace.hasNext() ? run(pool -> trace) : ExitCodes.OK;
-                }
-            }
-        };
+        Path recorded = settings.trace();
+        if (recorded == null) {
+            return run(pool -> new GeneratedTrace(
+                    GeneratedTraceOptions.fitting(pool, settings.plan().requests(), settings.seed())));
+        }
+        try (TraceSource trace = TraceReader.open(recorded, settings.mode())) {
+            // What is wrong with its beginning is told before anything is started.
+            return trace.hasNext() ? run(pool -> trace) : ExitCodes.OK;
+        }
     }
 
     private int run(Function<PageGeometry, TraceSource> trace) throws IOException {
@@ -172,7 +175,8 @@ record ReplayRun(
     /**
      * All that a replay is told.
      *
-     * @param seed for the content of the pages
+     * @param trace a recorded one, or {@code null} for a generated one
+     * @param seed for the content of the pages, and a generated trace
      * @param poolBytes size of the page pool of the decode process that is started
      * @param engine settings of the prefill side's engine, which does not listen
      * @param engineArguments the options about its engine for the decode process that is started
@@ -180,7 +184,8 @@ record ReplayRun(
      * @param patience how long to wait for a decode side that is gone before giving up, or {@code null} to give up at once
      */
     record Settings(
-            TraceChoice trace,
+            @Nullable Path trace,
+            TraceReader.Mode mode,
             Replay.Plan plan,
             ModelPreset model,
             long seed,

@@ -55,11 +55,6 @@ public record ModelPreset(String name, int layers, int bytesPerToken) {
         return bytesPerToken * TokenLayout.PAGE_TOKENS;
     }
 
-    /** All presets, in the order in which they are listed to users. */
-    public static List<ModelPreset> all() {
-        return ALL;
-    }
-
     /** The names of all presets, in the order in which they are listed to users. */
     public static List<String> names() {
         return ALL.stream().map(ModelPreset::name).toList();

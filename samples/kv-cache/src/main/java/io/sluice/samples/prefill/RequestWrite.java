@@ -5,15 +5,14 @@ import io.sluice.samples.kvcache.PageSeal;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * Fills and writes the pages of one request as lists of pages, layer after layer as a model computes them ({@link LayerWrite}).
- * While a layer is on its way the next is being filled; or, in separate phases, in bursts ({@link BurstWrite}).
+ * Fills and writes the pages of one request as lists of pages, layer after layer as a model computes them.
+ * While a layer is on its way the next is being filled; or, in separate phases, in bursts.
  */
 final class RequestWrite {
     /**
@@ -40,7 +39,7 @@ final class RequestWrite {
         if (pages.count() == 0) {
             return Mono.empty();
         }
-        return phases == PageMover.Phases.SEPARATE ? new BurstWrite(this).run() : runOverlapping();
+        return phases == PageMover.Phases.SEPARATE ? runInBursts() : runOverlapping();
     }
 
     private Mono<Void> runOverlapping() {
@@ -54,11 +53,68 @@ final class RequestWrite {
                             Mono<Void> before = layer == 0
                                     ? Mono.empty()
                                     : filled.get(layer - 1).asMono();
-                            return before.then(new LayerWrite(this, layer)
-                                    .run(() -> filled.get(layer).tryEmitEmpty()));
+                            return before.then(
+                                    runLayer(layer, () -> filled.get(layer).tryEmitEmpty()));
                         },
                         LAYERS_IN_FLIGHT)
                 .then();
+    }
+
+    /**
+     * Moves one layer in batches of pages, one staging buffer each, which are filled one after the other. Each is written as
+     * a list of pages as soon as it is filled, while the next is being filled.
+     *
+     * @param filled is run when all of them are filled
+     */
+    private Mono<Void> runLayer(int layer, Runnable filled) {
+        int batches = batchesInLayer();
+        return Flux.range(0, batches)
+                .map(number -> batch(layer, number))
+                .concatMap(PageBatch::fill, 1)
+                .doOnComplete(filled)
+                // Where one fails its buffer stays out of use: what failed may still be read from there.
+                .flatMap(batch -> batch.write().doOnSuccess(done -> batch.moved()), batches)
+                .then();
+    }
+
+    /**
+     * Each burst is as large as the staging area: all of it is filled before any of it is written, and all of it is written
+     * before the next is filled. So this side does nothing but write meanwhile, and how long that takes can be told.
+     */
+    private Mono<Void> runInBursts() {
+        int inLayer = batchesInLayer();
+        return Flux.range(0, session.target.geometry().layers())
+                .concatMap(layer -> Flux.range(0, inLayer).map(number -> batch(layer, number)))
+                .buffer(session.staging.buffers())
+                .concatMap(
+                        batches -> Flux.fromIterable(batches)
+                                .flatMap(PageBatch::fill, batches.size())
+                                .collectList()
+                                .flatMap(this::writeBurst),
+                        1)
+                .then();
+    }
+
+    private Mono<Void> writeBurst(List<PageBatch.Filled> burst) {
+        return Mono.defer(() -> {
+            long begun = System.nanoTime();
+            return Flux.fromIterable(burst)
+                    .flatMap(PageBatch.Filled::write, burst.size())
+                    .then(Mono.fromRunnable(() -> {
+                        writeNanos.add(System.nanoTime() - begun);
+                        burst.forEach(PageBatch.Filled::moved);
+                    }));
+        });
+    }
+
+    private int batchesInLayer() {
+        return Math.ceilDiv(pages.count(), session.staging.pagesPerBuffer());
+    }
+
+    /** One of a layer's batches, from 0. */
+    private PageBatch batch(int layer, int number) {
+        int start = number * session.staging.pagesPerBuffer();
+        return new PageBatch(this, layer, start, Math.min(pages.count(), start + session.staging.pagesPerBuffer()));
     }
 
     /** Pages that were filled and handed over to be written, with any outcome, over all layers. */
@@ -89,11 +145,6 @@ final class RequestWrite {
         }
     }
 
-    /** Writes took so long, from the submission of the first to the completion of the last, and nothing else was done. */
-    void wrote(long nanos) {
-        writeNanos.add(nanos);
-    }
-
     /** Some pages of a layer are acknowledged. */
     void moved(int count) {
         pagesMoved.add(count);
@@ -110,81 +161,8 @@ final class RequestWrite {
         return bytes(pagesMoved());
     }
 
-    /**
-     * Fills and writes the pages of one request in bursts, each as large as the staging area: all of a burst is filled before
-     * any of it is written, and all of it is written before the next is filled. So this side does nothing but write meanwhile,
-     * and how long that takes can be told.
-     */
-    record BurstWrite(RequestWrite request) {
-        Mono<Void> run() {
-            int inLayer = PageBatch.countInLayer(request);
-            return Flux.range(0, request.session.target.geometry().layers())
-                    .concatMapIterable(layer -> batches(layer, inLayer))
-                    .buffer(request.session.staging.buffers())
-                    .concatMap(batches -> fill(batches).flatMap(this::write), 1)
-                    .then();
-        }
-
-        private List<PageBatch> batches(int layer, int count) {
-            return IntStream.range(0, count)
-                    .mapToObj(number -> PageBatch.of(request, layer, number))
-                    .toList();
-        }
-
-        private static Mono<List<PageBatch.Filled>> fill(List<PageBatch> batches) {
-            return Flux.fromIterable(batches)
-                    .flatMap(PageBatch::fill, batches.size())
-                    .collectList();
-        }
-
-        private Mono<Void> write(List<PageBatch.Filled> burst) {
-            return Mono.defer(() -> {
-                long begun = System.nanoTime();
-                return Flux.fromIterable(burst)
-                        .flatMap(PageBatch.Filled::write, burst.size())
-                        .then(Mono.fromRunnable(() -> {
-                            request.wrote(System.nanoTime() - begun);
-                            burst.forEach(PageBatch.Filled::moved);
-                        }));
-            });
-        }
-    }
-
-    /**
-     * One layer of one request: batches of pages, one staging buffer each, which are filled one after the other. Each is written as
-     * a list of pages as soon as it is filled, while the next is being filled.
-     */
-    record LayerWrite(RequestWrite request, int layer) {
-        /**
-         * Moves the layer's pages.
-         *
-         * @param filled is run when all of them are filled
-         * @return completes when the decode side has acknowledged them
-         */
-        Mono<Void> run(Runnable filled) {
-            int batches = PageBatch.countInLayer(request);
-            return Flux.range(0, batches)
-                    .map(number -> PageBatch.of(request, layer, number))
-                    .concatMap(PageBatch::fill, 1)
-                    .doOnComplete(filled)
-                    // Where one fails its buffer stays out of use: what failed may still be read from there.
-                    .flatMap(batch -> batch.write().doOnSuccess(done -> batch.moved()), batches)
-                    .then();
-        }
-    }
-
     /** Some pages of one layer of a request, as many as one staging buffer holds at most. */
     record PageBatch(RequestWrite request, int layer, int start, int end) {
-        static int countInLayer(RequestWrite request) {
-            return Math.ceilDiv(request.pages.count(), request.session.staging.pagesPerBuffer());
-        }
-
-        static PageBatch of(RequestWrite request, int layer, int number) {
-            int perBuffer = request.session.staging.pagesPerBuffer();
-            int start = number * perBuffer;
-            return new PageBatch(request, layer, start, Math.min(request.pages.count(), start + perBuffer));
-        }
-
         int pages() {
             return end - start;
         }

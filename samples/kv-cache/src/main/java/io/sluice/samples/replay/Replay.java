@@ -1,12 +1,14 @@
 package io.sluice.samples.replay;
 
 import io.sluice.samples.prefill.PageMover;
+import io.sluice.samples.prefill.PageMover.RequestOutcome;
 import io.sluice.samples.report.ProgressLine;
 import io.sluice.samples.report.ReplaySummary;
 import io.sluice.samples.trace.TraceRequest;
 import io.sluice.samples.trace.TraceSource;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
+import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -24,7 +26,18 @@ public final class Replay {
     private final PageMover session;
     private final TraceSource trace;
     private final Plan plan;
-    private final ReplayTally tally = new ReplayTally();
+    // What the requests that have ended have come to. Guarded by this.
+    private final Histogram transferNanos = new Histogram(3);
+    private long startNanos;
+    private long endNanos;
+    private long requests;
+    private long pagesMoved;
+    private long pagesReused;
+    private long pagesCorrupted;
+    private long requestsUnaccounted;
+    private long bytes;
+    private long pageBytes;
+    private long writeNanos;
 
     /**
      * Prepares; nothing happens yet.
@@ -44,13 +57,13 @@ public final class Replay {
     public Mono<Void> run() {
         return Mono.using(
                 () -> Schedulers.newSingle("trace", true),
-                reading -> Mono.fromRunnable(tally::start)
+                reading -> Mono.fromRunnable(this::start)
                         .thenMany(due(reading))
                         .index()
                         .flatMap(
                                 numbered -> session.replay(numbered.getT1(), numbered.getT2(), plan.phases()),
                                 plan.phases() == PageMover.Phases.SEPARATE ? 1 : REQUESTS_IN_FLIGHT)
-                        .doOnNext(tally::add)
+                        .doOnNext(this::add)
                         .then(),
                 Scheduler::dispose);
     }
@@ -74,25 +87,64 @@ public final class Replay {
         });
     }
 
+    private synchronized void start() {
+        startNanos = System.nanoTime();
+        endNanos = startNanos;
+    }
+
+    private synchronized void add(RequestOutcome outcome) {
+        endNanos = System.nanoTime();
+        requests++;
+        pagesMoved += outcome.pagesMoved();
+        pagesReused += outcome.pagesReused();
+        pagesCorrupted += outcome.pagesCorrupted();
+        requestsUnaccounted += outcome.accountedFor() ? 0 : 1;
+        bytes += outcome.bytes();
+        pageBytes += outcome.pageBytes();
+        writeNanos += outcome.writeNanos();
+        if (outcome.transferNanos() != RequestOutcome.NOTHING_MOVED) {
+            transferNanos.recordValue(Math.max(0, outcome.transferNanos()));
+        }
+    }
+
     /** Requests of which some page was neither moved and checked nor reused. */
-    public long requestsUnaccounted() {
-        return tally.requestsUnaccounted();
+    public synchronized long requestsUnaccounted() {
+        return requestsUnaccounted;
     }
 
     /** How far it has come. */
-    public ProgressLine.Progress progress() {
+    public synchronized ProgressLine.Progress progress() {
         return new ProgressLine.Progress(
-                tally.requests(),
+                requests,
                 plan.requests() == Long.MAX_VALUE ? ProgressLine.Progress.UNKNOWN : plan.requests(),
                 session.bytesMoved(),
                 session.inFlight().operations(),
-                tally.pagesMoved(),
-                tally.pagesReused());
+                pagesMoved,
+                pagesReused);
     }
 
     /** The summary of the requests that have ended. */
-    public ReplaySummary summary(String model, boolean interrupted) {
-        return tally.summary(model, interrupted, trace.skipped().count(), session, plan.phases());
+    public synchronized ReplaySummary summary(String model, boolean interrupted) {
+        PageMover.RecoveryFigures recovery = session.recovery();
+        return new ReplaySummary(
+                model,
+                session.transport(),
+                interrupted,
+                requests,
+                trace.skipped().count(),
+                pagesMoved,
+                pagesReused,
+                pagesCorrupted,
+                bytes,
+                pageBytes,
+                (endNanos - startNanos) / 1e9,
+                plan.phases() == PageMover.Phases.SEPARATE ? writeNanos / 1e9 : null,
+                ReplaySummary.TransferMillis.of(transferNanos),
+                session.inFlight().maxOperations(),
+                session.inFlight().maxBytes(),
+                recovery.reconnects(),
+                recovery.requestsRepeated(),
+                recovery.pagesRepeated());
     }
 
     /**

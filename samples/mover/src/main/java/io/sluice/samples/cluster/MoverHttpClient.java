@@ -160,14 +160,12 @@ public final class MoverHttpClient implements AutoCloseable {
      * A mover's answer about a move.
      *
      * @param blocksDone blocks that have arrived and fit their seals
-     * @param blocksPresent blocks that were there already
      * @param pagesCorrupted pages that do not fit their seals
      * @param problem what it has ended with; {@code null} without one
      */
     public record MoveReport(
             String state,
             long blocksDone,
-            long blocksPresent,
             long pagesCorrupted,
             long bytesDone,
             @Nullable JsonNode problem) {

@@ -1,6 +1,5 @@
 package io.sluice.samples.command;
 
-import io.sluice.samples.cluster.DemoPools;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -35,6 +34,6 @@ final class ClusterDemoCommand extends ProgramCommand {
         List<String> moverOptions =
                 new ArrayList<>(List.of("--model", model.model().name()));
         moverOptions.addAll(transport.arguments());
-        return new ClusterDemoRun(duration, DemoPools.of(model.model()), moverOptions, summary, this).run();
+        return new ClusterDemoRun(duration, ClusterDemoRun.DemoPools.of(model.model()), moverOptions, summary, this).run();
     }
 }

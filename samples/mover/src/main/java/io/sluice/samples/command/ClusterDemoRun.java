@@ -4,10 +4,11 @@ import io.sluice.samples.cluster.ClusterSummary;
 import io.sluice.samples.cluster.ClusterSummary.ClusterSummaryTable;
 import io.sluice.samples.cluster.ClusterTally;
 import io.sluice.samples.cluster.ClusterTraffic;
-import io.sluice.samples.cluster.DemoPools;
 import io.sluice.samples.cluster.MoverHttpClient;
 import io.sluice.samples.cluster.MoverHttpClient.Peer;
+import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.mover.peer.MoverRole;
+import io.sluice.samples.mover.pool.PoolLayout;
 import io.sluice.samples.report.ByteSize;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -225,6 +226,39 @@ record ClusterDemoRun(
         private void print(long now, String what) {
             out.printf(Locale.ROOT, "%6.1f s  %s%n", (now - startNanos) / NANOS, what);
             out.flush();
+        }
+    }
+
+    /**
+     * The pools of a demonstration.
+     *
+     * @param decodeBlocks how many the decode mover has room for: fewer, so that each has gone by the time it is wanted again
+     */
+    record DemoPools(ModelPreset model, int prefillBlocks, int decodeBlocks, int blocksOfMove) {
+        private static final long WANTED_BYTES = 192L << 20;
+        private static final int FEWEST = 16;
+        private static final int MOST = 256;
+        private static final int MOVES_IN_POOL = 4;
+
+        /** As many blocks as go into some 200 MiB, but enough for a few moves. */
+        static DemoPools of(ModelPreset model) {
+            int blocks = Math.clamp(WANTED_BYTES / PoolLayout.of(model, 1).blockBytes(), FEWEST, MOST);
+            int room = blocks / 2;
+            return new DemoPools(model, blocks, room, room / MOVES_IN_POOL);
+        }
+
+        /** Bytes of the pool of each prefill mover. */
+        long prefillBytes() {
+            return bytes(prefillBlocks);
+        }
+
+        /** Bytes of the pool of the decode mover. */
+        long decodeBytes() {
+            return bytes(decodeBlocks);
+        }
+
+        private long bytes(int blocks) {
+            return PoolLayout.of(model, 1).blockBytes() * blocks;
         }
     }
 }

@@ -12,17 +12,11 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** The side that starts transfers: an engine, and what an interface needs besides. */
-public final class Initiator implements AutoCloseable {
-    private final TransferEngine engine;
-    private final @Nullable Vertx vertx;
-    private final @Nullable TransferClient client;
-
-    private Initiator(TransferEngine engine, @Nullable Vertx vertx, @Nullable TransferClient client) {
-        this.engine = engine;
-        this.vertx = vertx;
-        this.client = client;
-    }
-
+public record Initiator(
+        TransferEngine engine,
+        @Nullable Vertx vertx,
+        @Nullable TransferClient client)
+        implements AutoCloseable {
     /**
      * Opens an engine for transfers through an interface.
      *
@@ -40,11 +34,6 @@ public final class Initiator implements AutoCloseable {
             vertx.close();
             throw e;
         }
-    }
-
-    /** The engine that moves the bytes. */
-    public TransferEngine engine() {
-        return engine;
     }
 
     ClientConnection connect(EngineAddress address) {

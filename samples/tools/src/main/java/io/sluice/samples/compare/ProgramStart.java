@@ -42,7 +42,7 @@ record ProgramStart(Task task, boolean cached) implements Subject, Measurement {
 
     @Override
     public @Nullable String unavailable() {
-        return cached ? StartCommand.AotCache.unavailable() : null;
+        return cached ? StartCommand.cacheUnavailable() : null;
     }
 
     @Override

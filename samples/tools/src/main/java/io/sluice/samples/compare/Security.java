@@ -16,6 +16,9 @@ enum Security {
     TLS("TLS"),
     TLS_DATA("TLS with its data");
 
+    private static final String PASSWORD = "measured";
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
     private final String description;
 
     Security(String description) {
@@ -31,55 +34,45 @@ enum Security {
         return switch (this) {
             case OFF -> Map.of();
             case TOKEN -> Map.of("SLUICE_TOKEN", "no secret, but long enough for one");
-            case TLS -> KeyStoreFile.in(folder).environment("false");
-            case TLS_DATA -> KeyStoreFile.in(folder).environment("true");
+            case TLS -> tls(folder, "false");
+            case TLS_DATA -> tls(folder, "true");
         };
     }
 
-    /** A key store with a key and its certificate, which is also the trusted one, made by the JDK's keytool for one comparison. */
-    record KeyStoreFile(Path path) {
-        private static final String PASSWORD = "measured";
-        private static final Duration PATIENCE = Duration.ofSeconds(60);
-
-        static KeyStoreFile in(Path folder) throws MeasurementFailedException {
-            KeyStoreFile file = new KeyStoreFile(folder.resolve("keys.p12"));
-            if (!Files.exists(file.path)) {
-                file.make(folder);
-            }
-            return file;
+    /** With a key store of a key and its certificate, which is also the trusted one, made once in a folder by the JDK's keytool. */
+    private static Map<String, String> tls(Path folder, String data) throws MeasurementFailedException {
+        Path store = folder.resolve("keys.p12");
+        if (!Files.exists(store)) {
+            makeKeyStore(folder, store);
         }
+        return Map.of(
+                "SLUICE_TLS_KEYSTORE", store.toString(),
+                "SLUICE_TLS_KEYSTORE_PASSWORD", PASSWORD,
+                "SLUICE_TLS_DATA", data);
+    }
 
-        Map<String, String> environment(String data) {
-            return Map.of(
-                    "SLUICE_TLS_KEYSTORE", path.toString(),
-                    "SLUICE_TLS_KEYSTORE_PASSWORD", PASSWORD,
-                    "SLUICE_TLS_DATA", data);
+    private static void makeKeyStore(Path folder, Path file) throws MeasurementFailedException {
+        String store = folder.resolve("keys.p12.new").toString();
+        String certificate = folder.resolve("certificate.pem").toString();
+        String key = "-genkeypair -alias own -keyalg EC -dname CN=compare -ext SAN=ip:127.0.0.1 -validity 2";
+        keytool(folder, store, key.split(" "));
+        keytool(folder, store, "-exportcert", "-alias", "own", "-rfc", "-file", certificate);
+        keytool(folder, store, "-importcert", "-noprompt", "-alias", "trusted", "-file", certificate);
+        try {
+            Files.setPosixFilePermissions(Path.of(store), PosixFilePermissions.fromString("rw-------"));
+            Files.move(Path.of(store), file);
+        } catch (IOException e) {
+            throw new MeasurementFailedException("the key store cannot be put in place: " + e.getMessage());
         }
+    }
 
-        private void make(Path folder) throws MeasurementFailedException {
-            String store = folder.resolve("keys.p12.new").toString();
-            String certificate = folder.resolve("certificate.pem").toString();
-            String key = "-genkeypair -alias own -keyalg EC -dname CN=compare -ext SAN=ip:127.0.0.1 -validity 2";
-            keytool(folder, store, key.split(" "));
-            keytool(folder, store, "-exportcert", "-alias", "own", "-rfc", "-file", certificate);
-            keytool(folder, store, "-importcert", "-noprompt", "-alias", "trusted", "-file", certificate);
-            try {
-                Files.setPosixFilePermissions(Path.of(store), PosixFilePermissions.fromString("rw-------"));
-                Files.move(Path.of(store), path);
-            } catch (IOException e) {
-                throw new MeasurementFailedException("the key store cannot be put in place: " + e.getMessage());
-            }
-        }
-
-        private static void keytool(Path folder, String store, String... arguments) throws MeasurementFailedException {
-            List<String> command = new ArrayList<>();
-            command.add(
-                    Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
-            command.addAll(List.of(arguments));
-            command.addAll(List.of("-keystore", store, "-storetype", "PKCS12", "-storepass", PASSWORD));
-            try (ToolProcess keytool = ToolProcess.start(folder, Map.of(), PATIENCE, command)) {
-                keytool.await(PATIENCE, () -> false);
-            }
+    private static void keytool(Path folder, String store, String... arguments) throws MeasurementFailedException {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
+        command.addAll(List.of(arguments));
+        command.addAll(List.of("-keystore", store, "-storetype", "PKCS12", "-storepass", PASSWORD));
+        try (ToolProcess keytool = ToolProcess.start(folder, Map.of(), PATIENCE, command)) {
+            keytool.await(PATIENCE, () -> false);
         }
     }
 }

@@ -29,7 +29,7 @@ final class StartCommand {
             case FIRST_TRANSFER ->
                 java(System.getProperty("java.class.path"), FirstTransfer.class, List.of(Integer.toString(port), "kv"));
         };
-        return cached ? AotCache.of(task, command, workbench).with(command) : command;
+        return cached ? cached(task, command, workbench) : command;
     }
 
     /** This program may itself have been started with a cache. */
@@ -78,45 +78,38 @@ final class StartCommand {
     }
 
     /**
-     * What the virtual machine has learned of a program in a run, for it to start sooner in others: {@code -XX:AOTCache}.
+     * With what the virtual machine has learned of the program in a run, for it to start sooner in others: {@code
+     * -XX:AOTCache}. It is made by one run if there is none yet.
      */
-    record AotCache(Path path) {
-        /** The one for a task in a workbench's folder, made by one run of its command line if there is none yet. */
-        static AotCache of(ProgramStart.Task task, List<String> command, BenchEnvironment workbench)
-                throws MeasurementFailedException {
-            Path file = workbench.folder().resolve(task.name().toLowerCase(Locale.ROOT) + ".aot");
-            AotCache cache = new AotCache(file);
+    private static List<String> cached(ProgramStart.Task task, List<String> command, BenchEnvironment workbench)
+            throws MeasurementFailedException {
+        Path file = workbench.folder().resolve(task.name().toLowerCase(Locale.ROOT) + ".aot");
+        if (!Files.exists(file)) {
+            workbench.runAlone(
+                    "an AOT cache for " + task.description(),
+                    Map.of("SLUICE_TRANSPORTS", "tcp"),
+                    withOption("-XX:AOTCacheOutput=" + file, command));
             if (!Files.exists(file)) {
-                workbench.runAlone(
-                        "an AOT cache for " + task.description(),
-                        Map.of("SLUICE_TRANSPORTS", "tcp"),
-                        withOption("-XX:AOTCacheOutput=" + file, command));
-                if (!Files.exists(file)) {
-                    throw new MeasurementFailedException("this JVM makes no AOT cache");
-                }
+                throw new MeasurementFailedException("this JVM makes no AOT cache");
             }
-            return cache;
         }
+        return withOption("-XX:AOTCache=" + file, command);
+    }
 
-        /** Why none can be made for this program, or {@code null} if one can. */
-        static @Nullable String unavailable() {
-            for (String part : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
-                if (Files.isDirectory(Path.of(part))) {
-                    return "an AOT cache needs a class path of jars, and " + part
-                            + " is a folder: run the program that './sluice' builds";
-                }
+    private static List<String> withOption(String option, List<String> command) {
+        List<String> changed = new ArrayList<>(command);
+        changed.add(1, option);
+        return changed;
+    }
+
+    /** Why no cache can be made for this program, or {@code null} if one can. */
+    static @Nullable String cacheUnavailable() {
+        for (String part : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
+            if (Files.isDirectory(Path.of(part))) {
+                return "an AOT cache needs a class path of jars, and " + part
+                        + " is a folder: run the program that './sluice' builds";
             }
-            return null;
         }
-
-        List<String> with(List<String> command) {
-            return withOption("-XX:AOTCache=" + path, command);
-        }
-
-        private static List<String> withOption(String option, List<String> command) {
-            List<String> changed = new ArrayList<>(command);
-            changed.add(1, option);
-            return changed;
-        }
+        return null;
     }
 }

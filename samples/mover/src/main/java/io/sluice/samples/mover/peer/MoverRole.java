@@ -1,8 +1,6 @@
 package io.sluice.samples.mover.peer;
 
-import java.util.Arrays;
 import java.util.Locale;
-import java.util.Optional;
 
 /** What a mover's process does in the service of a model. */
 public enum MoverRole {
@@ -19,12 +17,5 @@ public enum MoverRole {
     /** What the names of all movers of this role begin with in the directory. */
     public String prefix() {
         return text() + "/";
-    }
-
-    /** The role that a name in the directory begins with; empty if it is no mover's. */
-    public static Optional<MoverRole> of(String directoryName) {
-        return Arrays.stream(values())
-                .filter(role -> directoryName.startsWith(role.prefix()))
-                .findFirst();
     }
 }

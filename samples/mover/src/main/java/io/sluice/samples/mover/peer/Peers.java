@@ -101,7 +101,7 @@ public final class Peers {
     private JsonObject json(EngineEntry entry) {
         JsonObject json = new JsonObject()
                 .put("name", entry.name())
-                .put("role", MoverRole.of(entry.name()).map(MoverRole::text).orElse(""))
+                .put("role", entry.name().substring(0, entry.name().indexOf('/')))
                 .put(
                         "address",
                         HostAndPort.text(entry.address().host(), entry.address().port()))

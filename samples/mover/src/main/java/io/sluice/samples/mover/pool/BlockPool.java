@@ -170,11 +170,6 @@ public final class BlockPool {
         corruptedPages += pagesFound;
     }
 
-    /** How many pages that arrived here did not fit their seals. */
-    public long corruptedPages() {
-        return corruptedPages;
-    }
-
     /** The pool as the API describes it. */
     public JsonObject toJson() {
         return new JsonObject()

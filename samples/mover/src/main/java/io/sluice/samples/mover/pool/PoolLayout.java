@@ -96,11 +96,6 @@ public record PoolLayout(int layers, int pageBytes, int pagesPerBlock, int block
         return new PageGeometry(layers, pageBytes, pagesPerBlock * blocks);
     }
 
-    /** Pages of one block, over all layers. */
-    public int pagesOfBlock() {
-        return pagesPerBlock * layers;
-    }
-
     /** Bytes that one block takes on its way: pages and seals. */
     public long blockBytes() {
         return (long) layers * (pieceBytes() + sealPieceBytes());
