@@ -19,11 +19,6 @@ final class MetricsOption {
     @Option(names = "--metrics-linger", paramLabel = "TIME")
     private @Nullable Duration linger;
 
-    /**
-     * Listens, if that was asked for, and says where.
-     *
-     * @throws CommandFailure if it cannot listen there
-     */
     MetricsEndpoint open(CommandLine command) {
         if (port == null) {
             ProgramCommand.require(

@@ -1,5 +1,6 @@
 package io.sluice.samples.command;
 
+import java.util.List;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -33,7 +34,7 @@ class ClusterOptionTest {
     void orByAService() {
         assertThat(of("--cluster 10.0.0.7:5701 --cluster-service movers:5801 --cluster-name c --event-bus-port 5702")
                         .options())
-                .isEqualTo(ClusterOptions.ofService("c", "10.0.0.7", 5701, 5702, "movers", 5801));
+                .isEqualTo(new ClusterOptions("c", "10.0.0.7", 5701, 5702, List.of(), "movers", 5801));
     }
 
     @ParameterizedTest

@@ -46,11 +46,6 @@ public sealed interface ControlMessage {
      */
     record Allocate(long requestId, int inputTokens, BlockHashes blockHashes) implements ControlMessage {}
 
-    /**
-     * Decode to prefill: the request has room.
-     *
-     * @param assignment what is reused, and where the rest is to be written
-     */
     record Pages(long requestId, PageAssignment assignment) implements ControlMessage {}
 
     /**

@@ -5,11 +5,6 @@ public final class PoolTooSmallException extends RuntimeException {
     private static final long serialVersionUID = 1L;
     private static final long MIB = 1L << 20;
 
-    /**
-     * For a pool that lacks room.
-     *
-     * @param what names what does not fit, at the start of the message
-     */
     PoolTooSmallException(String what, long requiredBytes, long poolBytes) {
         super(what + " needs " + requiredBytes + " bytes of KV-cache, and the pool holds " + poolBytes
                 + ": give --pool " + Math.ceilDiv(requiredBytes, MIB) + "MiB or more");

@@ -85,7 +85,7 @@ public final class PrefixCache {
     public void complete(RequestPlan plan) {
         expect(plan, RequestPlan.State.RECEIVING);
         for (RequestPlan.PlannedBlock block : plan.blocks()) {
-            CachedBlock cached = pinForPublishing(block);
+            CachedBlock cached = pinForPublishing(plan, block);
             for (int page = block.reusedPages(); page < block.pages(); page++) {
                 if (page < cached.pages()) {
                     // Another request has published this page meanwhile; one copy is enough.
@@ -182,7 +182,7 @@ public final class PrefixCache {
         }
         activeRequests++;
         return new RequestPlan(
-                List.copyOf(planned), TokenLayout.wholePages(inputTokens), pagesToMove, geometry.layers());
+                List.copyOf(planned), lookup.found, TokenLayout.wholePages(inputTokens), pagesToMove, geometry.layers());
     }
 
     private RequestPlan.PlannedBlock planBlock(int index, long hash, int pages, @Nullable CachedBlock cached) {
@@ -191,7 +191,7 @@ public final class PrefixCache {
         for (int page = 0; page < pages; page++) {
             pageIds[page] = cached != null && page < reused ? cached.pageId(page) : pool.allocate();
         }
-        return new RequestPlan.PlannedBlock(index, hash, reused, pageIds, cached);
+        return new RequestPlan.PlannedBlock(index, hash, reused, pageIds);
     }
 
     private void evictUntilFree(int pages) {
@@ -224,23 +224,23 @@ public final class PrefixCache {
         }
     }
 
-    private CachedBlock pinForPublishing(RequestPlan.PlannedBlock block) {
-        CachedBlock pinned = block.pinned();
+    private CachedBlock pinForPublishing(RequestPlan plan, RequestPlan.PlannedBlock block) {
+        CachedBlock pinned = plan.pinned[block.index()];
         if (pinned == null) {
             pinned = blocks.computeIfAbsent(block.hash(), CachedBlock::new);
             pin(pinned);
-            block.pinned(pinned);
+            plan.pinned[block.index()] = pinned;
         }
         return pinned;
     }
 
     private void end(RequestPlan plan) {
         // Backwards, so that the last block is the first in line for eviction.
-        for (RequestPlan.PlannedBlock block : plan.blocks().reversed()) {
-            CachedBlock pinned = block.pinned();
+        for (int i = plan.pinned.length - 1; i >= 0; i--) {
+            CachedBlock pinned = plan.pinned[i];
             if (pinned != null) {
                 unpin(pinned);
-                block.pinned(null);
+                plan.pinned[i] = null;
             }
         }
         activeRequests--;

@@ -19,10 +19,19 @@ public final class RequestPlan {
     private final int wholePages;
     private final int pagesToMove;
     private final int layers;
+    /** The cached blocks that those of the request have pinned, at their places. */
+    final PrefixCache.@Nullable CachedBlock[] pinned;
+
     private State state = State.RECEIVING;
 
-    RequestPlan(List<PlannedBlock> blocks, int wholePages, int pagesToMove, int layers) {
+    RequestPlan(
+            List<PlannedBlock> blocks,
+            PrefixCache.@Nullable CachedBlock[] pinned,
+            int wholePages,
+            int pagesToMove,
+            int layers) {
         this.blocks = blocks;
+        this.pinned = pinned;
         this.wholePages = wholePages;
         this.pagesToMove = pagesToMove;
         this.layers = layers;
@@ -65,42 +74,14 @@ public final class RequestPlan {
      * One block of an admitted request: which pages of it are reused from the cache, which must be moved, and the page ids
      * of all of them. Pages are counted from the start of the block; the first {@link #reusedPages()} are reused, the rest
      * moved. Page counts are for each layer.
+     *
+     * @param index the block's number in its request, from 0
+     * @param reusedPages pages at the start of the block that are in the cache already; also the first page that must be moved
      */
-    public static final class PlannedBlock {
-        private final int index;
-        private final long hash;
-        private final int reusedPages;
-        private final int[] pageIds;
-
-        /** The cached block that this one has pinned. */
-        private PrefixCache.@Nullable CachedBlock pinned;
-
-        PlannedBlock(int index, long hash, int reusedPages, int[] pageIds, PrefixCache.@Nullable CachedBlock pinned) {
-            this.index = index;
-            this.hash = hash;
-            this.reusedPages = reusedPages;
-            this.pageIds = pageIds;
-            this.pinned = pinned;
-        }
-
-        /** The block's number in its request, from 0. */
-        public int index() {
-            return index;
-        }
-
-        /** The block's hash. */
-        public long hash() {
-            return hash;
-        }
-
+    public record PlannedBlock(int index, long hash, int reusedPages, int[] pageIds) {
         /** Whole pages of the block, at least 1. */
         public int pages() {
             return pageIds.length;
-        }
-
-        /** Pages at the start of the block that are in the cache already; also the first page that must be moved. */
-        public int reusedPages() {
-            return reusedPages;
         }
 
         /** Pages that must be moved: {@code reusedPages()} to {@code pages() - 1}. */
@@ -121,14 +102,6 @@ public final class RequestPlan {
 
         void pageId(int page, int pageId) {
             pageIds[page] = pageId;
-        }
-
-        PrefixCache.@Nullable CachedBlock pinned() {
-            return pinned;
-        }
-
-        void pinned(PrefixCache.@Nullable CachedBlock block) {
-            pinned = block;
         }
     }
 }

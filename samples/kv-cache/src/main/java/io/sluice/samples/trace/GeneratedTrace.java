@@ -148,31 +148,11 @@ public final class GeneratedTrace implements TraceSource {
             }
         }
 
-        /** A trace of the given number of requests with the default arrival rate and input lengths. */
-        public static GeneratedTraceOptions ofRequests(long requests) {
-            return new GeneratedTraceOptions(requests, 1, DEFAULT_MAX_INPUT_TOKENS, DEFAULT_REQUESTS_PER_SECOND);
-        }
-
         /** A trace whose requests take a quarter of a page pool each at most, so that several fit into it at once. */
         public static GeneratedTraceOptions fitting(PageGeometry pool, long requests, long seed) {
             long tokens = (long) pool.slots() * TokenLayout.PAGE_TOKENS / 4;
             int longest = Math.clamp(tokens, 1, DEFAULT_MAX_INPUT_TOKENS);
             return new GeneratedTraceOptions(requests, seed, longest, DEFAULT_REQUESTS_PER_SECOND);
-        }
-
-        /** These options with another seed. */
-        public GeneratedTraceOptions withSeed(long newSeed) {
-            return new GeneratedTraceOptions(requests, newSeed, maxInputTokens, requestsPerSecond);
-        }
-
-        /** These options with another longest input, in tokens. */
-        public GeneratedTraceOptions withMaxInputTokens(int newMaxInputTokens) {
-            return new GeneratedTraceOptions(requests, seed, newMaxInputTokens, requestsPerSecond);
-        }
-
-        /** These options with another mean arrival rate. */
-        public GeneratedTraceOptions withRequestsPerSecond(double newRequestsPerSecond) {
-            return new GeneratedTraceOptions(requests, seed, maxInputTokens, newRequestsPerSecond);
         }
     }
 }

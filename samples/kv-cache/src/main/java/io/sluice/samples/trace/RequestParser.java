@@ -10,10 +10,10 @@ import io.sluice.samples.kvcache.BlockHashes;
 import io.sluice.samples.kvcache.TokenLayout;
 import java.io.IOException;
 import java.math.BigInteger;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Locale;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Makes a request of one line of a Mooncake trace: a JSON object with {@code timestamp} (milliseconds, with
@@ -145,13 +145,15 @@ final class RequestParser {
     }
 
     private TraceRequest request() throws MalformedLineException {
-        List<String> missing = new ArrayList<>();
-        addIf(timestamp == MISSING, "timestamp", missing);
-        addIf(inputLength == MISSING, "input_length", missing);
-        addIf(outputLength == MISSING, "output_length", missing);
-        addIf(!hashesSeen, "hash_ids", missing);
+        String missing = Stream.of(
+                        timestamp == MISSING ? "timestamp" : "",
+                        inputLength == MISSING ? "input_length" : "",
+                        outputLength == MISSING ? "output_length" : "",
+                        hashesSeen ? "" : "hash_ids")
+                .filter(field -> !field.isEmpty())
+                .collect(Collectors.joining(", "));
         if (!missing.isEmpty()) {
-            throw new MalformedLineException("missing " + String.join(", ", missing));
+            throw new MalformedLineException("missing " + missing);
         }
         int blocks = TokenLayout.blocks((int) inputLength);
         if (hashCount != blocks) {
@@ -160,12 +162,6 @@ final class RequestParser {
         }
         return new TraceRequest(
                 timestamp, (int) inputLength, (int) outputLength, BlockHashes.firstOf(hashes, hashCount));
-    }
-
-    private static void addIf(boolean absent, String field, List<String> missing) {
-        if (absent) {
-            missing.add(field);
-        }
     }
 
     private static String kind(JsonParser json) throws IOException {

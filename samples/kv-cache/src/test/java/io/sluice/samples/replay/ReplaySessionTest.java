@@ -58,10 +58,10 @@ class ReplaySessionTest {
         try (LoopbackPair pair = new LoopbackPair(model, 200)) {
             PrefillSession session = pair.open(model);
             GeneratedTrace trace =
-                    new GeneratedTrace(GeneratedTraceOptions.ofRequests(40).withMaxInputTokens(1_600));
+                    new GeneratedTrace(new GeneratedTraceOptions(40, 1, 1_600, 3.4));
             long pages = 0;
             GeneratedTrace same =
-                    new GeneratedTrace(GeneratedTraceOptions.ofRequests(40).withMaxInputTokens(1_600));
+                    new GeneratedTrace(new GeneratedTraceOptions(40, 1, 1_600, 3.4));
             while (same.hasNext()) {
                 pages += (long) (same.next().inputTokens() / 16) * model.layers();
             }

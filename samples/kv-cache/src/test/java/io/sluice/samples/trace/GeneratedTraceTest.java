@@ -22,6 +22,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class GeneratedTraceTest {
 
+    private static final int MOST_TOKENS = GeneratedTrace.GeneratedTraceOptions.DEFAULT_MAX_INPUT_TOKENS;
+
+    private static GeneratedTrace.GeneratedTraceOptions options(
+            long requests, long seed, int maxInputTokens, double requestsPerSecond) {
+        return new GeneratedTrace.GeneratedTraceOptions(requests, seed, maxInputTokens, requestsPerSecond);
+    }
+
     private static List<TraceRequest> generate(GeneratedTrace.GeneratedTraceOptions options) {
         List<TraceRequest> requests = new ArrayList<>();
         try (GeneratedTrace trace = new GeneratedTrace(options)) {
@@ -46,7 +53,7 @@ class GeneratedTraceTest {
 
     @Test
     void looksLikeTheRecordedConversations() {
-        List<TraceRequest> requests = generate(GeneratedTrace.GeneratedTraceOptions.ofRequests(12_031));
+        List<TraceRequest> requests = generate(options(12_031, 1, MOST_TOKENS, 3.4));
         assertThat(requests).hasSize(12_031);
         assertThat(reusedBlocks(requests)).isCloseTo(0.37, within(0.01));
         int[] inputs =
@@ -65,7 +72,7 @@ class GeneratedTraceTest {
     @ValueSource(ints = {600, 1_024, 2_048, 4_096, 16_384, 1_000_000})
     void theShareOfRepeatedBlocksHoldsForAnyLimit(int maxInputTokens) {
         List<TraceRequest> requests =
-                generate(GeneratedTrace.GeneratedTraceOptions.ofRequests(5_000).withMaxInputTokens(maxInputTokens));
+                generate(options(5_000, 1, maxInputTokens, 3.4));
         double possible = requests.stream()
                         .filter(request -> request.inputTokens() >= 512)
                         .count()
@@ -81,7 +88,7 @@ class GeneratedTraceTest {
     @ValueSource(ints = {1, 15, 16, 511})
     void limitsBelowABlockWork(int maxInputTokens) {
         List<TraceRequest> requests =
-                generate(GeneratedTrace.GeneratedTraceOptions.ofRequests(200).withMaxInputTokens(maxInputTokens));
+                generate(options(200, 1, maxInputTokens, 3.4));
         assertThat(reusedBlocks(requests)).isZero();
         assertThat(requests).allMatch(request -> request.inputTokens() <= maxInputTokens);
     }
@@ -90,7 +97,7 @@ class GeneratedTraceTest {
     void equalHashesAreEqualPrefixes() {
         Map<Long, List<Long>> prefixes = new HashMap<>();
         for (TraceRequest request :
-                generate(GeneratedTrace.GeneratedTraceOptions.ofRequests(3_000).withMaxInputTokens(20_000))) {
+                generate(options(3_000, 1, 20_000, 3.4))) {
             List<Long> prefix = new ArrayList<>();
             BlockHashes hashes = request.blockHashes();
             for (int i = 0; i < hashes.size(); i++) {
@@ -105,7 +112,7 @@ class GeneratedTraceTest {
     void arrivalsNeverGoBack() {
         long last = 0;
         for (TraceRequest request :
-                generate(GeneratedTrace.GeneratedTraceOptions.ofRequests(2_000).withRequestsPerSecond(5_000))) {
+                generate(options(2_000, 1, MOST_TOKENS, 5_000))) {
             assertThat(request.timestampMillis()).isGreaterThanOrEqualTo(last);
             last = request.timestampMillis();
         }
@@ -114,16 +121,16 @@ class GeneratedTraceTest {
 
     @Test
     void equalSeedsGiveEqualTracesAndOthersOthers() {
-        GeneratedTrace.GeneratedTraceOptions options = GeneratedTrace.GeneratedTraceOptions.ofRequests(300);
+        GeneratedTrace.GeneratedTraceOptions options = options(300, 1, MOST_TOKENS, 3.4);
         assertThat(generate(options)).isEqualTo(generate(options));
-        assertThat(generate(options.withSeed(2))).isNotEqualTo(generate(options));
-        assertThat(generate(GeneratedTrace.GeneratedTraceOptions.ofRequests(100)))
+        assertThat(generate(options(300, 2, MOST_TOKENS, 3.4))).isNotEqualTo(generate(options));
+        assertThat(generate(options(100, 1, MOST_TOKENS, 3.4)))
                 .isEqualTo(generate(options).subList(0, 100));
     }
 
     @Test
     void theTraceOfASeedStaysTheSame() {
-        List<TraceRequest> requests = generate(GeneratedTrace.GeneratedTraceOptions.ofRequests(100));
+        List<TraceRequest> requests = generate(options(100, 1, MOST_TOKENS, 3.4));
         CRC32C crc = new CRC32C();
         for (TraceRequest request : requests) {
             String line = request.timestampMillis() + " " + request.inputTokens() + " " + request.outputTokens() + " "
@@ -135,7 +142,7 @@ class GeneratedTraceTest {
 
     @Test
     void ends() {
-        GeneratedTrace trace = new GeneratedTrace(GeneratedTrace.GeneratedTraceOptions.ofRequests(1));
+        GeneratedTrace trace = new GeneratedTrace(options(1, 1, MOST_TOKENS, 3.4));
         assertThat(trace.next().timestampMillis()).isZero();
         assertThat(trace.hasNext()).isFalse();
         assertThatThrownBy(trace::next).isInstanceOf(NoSuchElementException.class);
@@ -143,12 +150,12 @@ class GeneratedTraceTest {
 
     @Test
     void refusesOptionsThatMakeNoSense() {
-        GeneratedTrace.GeneratedTraceOptions options = GeneratedTrace.GeneratedTraceOptions.ofRequests(1);
-        assertThatIllegalArgumentException().isThrownBy(() -> GeneratedTrace.GeneratedTraceOptions.ofRequests(0));
-        assertThatIllegalArgumentException().isThrownBy(() -> options.withMaxInputTokens(0));
-        assertThatIllegalArgumentException().isThrownBy(() -> options.withMaxInputTokens((1 << 24) + 1));
-        assertThatIllegalArgumentException().isThrownBy(() -> options.withRequestsPerSecond(0));
-        assertThatIllegalArgumentException().isThrownBy(() -> options.withRequestsPerSecond(Double.NaN));
-        assertThatIllegalArgumentException().isThrownBy(() -> options.withRequestsPerSecond(1e7));
+        GeneratedTrace.GeneratedTraceOptions options = options(1, 1, MOST_TOKENS, 3.4);
+        assertThatIllegalArgumentException().isThrownBy(() -> options(0, 1, MOST_TOKENS, 3.4));
+        assertThatIllegalArgumentException().isThrownBy(() -> options(1, 1, 0, 3.4));
+        assertThatIllegalArgumentException().isThrownBy(() -> options(1, 1, (1 << 24) + 1, 3.4));
+        assertThatIllegalArgumentException().isThrownBy(() -> options(1, 1, MOST_TOKENS, 0));
+        assertThatIllegalArgumentException().isThrownBy(() -> options(1, 1, MOST_TOKENS, Double.NaN));
+        assertThatIllegalArgumentException().isThrownBy(() -> options(1, 1, MOST_TOKENS, 1e7));
     }
 }

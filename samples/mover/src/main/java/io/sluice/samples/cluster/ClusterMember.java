@@ -145,11 +145,5 @@ public record ClusterMember(Vertx vertx, HazelcastClusterManager cluster) {
                 String cluster, String host, int port, int eventBusPort, List<String> members) {
             return new ClusterOptions(cluster, host, port, eventBusPort, members, null, port);
         }
-
-        /** Members that one name stands for. */
-        public static ClusterOptions ofService(
-                String cluster, String host, int port, int eventBusPort, String service, int servicePort) {
-            return new ClusterOptions(cluster, host, port, eventBusPort, List.of(), service, servicePort);
-        }
     }
 }

@@ -183,11 +183,6 @@ record ClusterDemoRun(
         private long lastNanos = startNanos;
         private long lastBytes;
 
-        /**
-         * Begins now.
-         *
-         * @param duration how long it will take, about
-         */
         DemoProgress(PrintWriter out, ClusterTally tally, Duration duration) {
             this.out = out;
             this.tally = tally;

@@ -58,15 +58,14 @@ final class ClusterOption {
             throw CommandFailure.usage("give --cluster-members or --cluster-service, not both");
         }
         try {
-            return service == null
-                    ? ClusterOptions.ofMembers(
-                            name,
-                            listen.host(),
-                            listen.port(),
-                            eventBusPort,
-                            members.stream().map(HostAndPort::toString).toList())
-                    : ClusterOptions.ofService(
-                            name, listen.host(), listen.port(), eventBusPort, service.host(), service.port());
+            return new ClusterOptions(
+                    name,
+                    listen.host(),
+                    listen.port(),
+                    eventBusPort,
+                    members.stream().map(HostAndPort::toString).toList(),
+                    service == null ? null : service.host(),
+                    service == null ? listen.port() : service.port());
         } catch (IllegalArgumentException e) {
             throw CommandFailure.usage("--cluster: " + e.getMessage());
         }

@@ -29,11 +29,6 @@ final class DemoCluster implements AutoCloseable {
     private final List<String> options;
     private final Termination termination;
 
-    /**
-     * A cluster without members.
-     *
-     * @param options of the mover command, for all
-     */
     DemoCluster(List<String> options, Termination termination) throws IOException {
         this.folder = Files.createTempDirectory("sluice-cluster-");
         this.options = options;
@@ -170,11 +165,6 @@ final class DemoCluster implements AutoCloseable {
             return new MoverProcess(new OwnedProcess(name, builder.start(), END), ready, log);
         }
 
-        /**
-         * Waits until it can be used.
-         *
-         * @throws CommandFailure if it does not come up
-         */
         MoverReady awaitReady(Termination termination) throws IOException {
             process.awaitReady(ready, "the last that it has said stands above", termination);
             return MoverReady.read(ready);

@@ -118,7 +118,7 @@ record MoverService(
 
     private Future<JsonObject> compute(JsonObject body) {
         if (options.role() != MoverRole.PREFILL) {
-            throw Problems.COMPUTES_NOTHING.with().asException();
+            throw Problems.COMPUTES_NOTHING.exception();
         }
         BlockPool pool = pools.named(body.getString("pool"));
         JsonArray named = body.getJsonArray("blocks");

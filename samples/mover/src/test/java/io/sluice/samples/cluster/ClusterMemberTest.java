@@ -49,8 +49,8 @@ class ClusterMemberTest {
     @Test
     void findEachOtherByTheNameOfAService() throws IOException {
         int first = FreePort.any();
-        join(ClusterMember.ClusterOptions.ofService("by-service", HERE, first, 0, "localhost", first));
-        join(ClusterMember.ClusterOptions.ofService("by-service", HERE, FreePort.any(), 0, "localhost", first));
+        join(new ClusterMember.ClusterOptions("by-service", HERE, first, 0, List.of(), "localhost", first));
+        join(new ClusterMember.ClusterOptions("by-service", HERE, FreePort.any(), 0, List.of(), "localhost", first));
         awaitMembers(2);
     }
 

@@ -63,11 +63,6 @@ interface Content extends AutoCloseable {
             this.expected = expected;
         }
 
-        /**
-         * Compares a part of the targets.
-         *
-         * @param from where the first of them lies, among the targets
-         */
         void compare(MemorySegment actual, long from) {
             long end = from + actual.byteSize();
             long count;

@@ -25,11 +25,6 @@ record Submissions(
         Layout layout) {
     private static final TransferOptions OPTIONS = TransferOptions.defaults();
 
-    /**
-     * For what moves bytes, or changes a word.
-     *
-     * @param slots transfers at a time
-     */
     Submission of(BenchOperation operation, Api api, int iov, int slots) {
         return switch (api) {
             case ENGINE -> engine(operation, iov, slots);

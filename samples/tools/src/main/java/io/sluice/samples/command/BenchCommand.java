@@ -261,11 +261,6 @@ final class BenchCommand extends ProgramCommand {
             }
         }
 
-        /**
-         * Against a serving process that is there.
-         *
-         * @return the exit status
-         */
         int against(EngineAddress address) {
             try (Initiator initiator = Initiator.open(plan.api(), options)) {
                 watched.watch(initiator.engine());

@@ -5,15 +5,14 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntFunction;
 import java.util.function.UnaryOperator;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -210,7 +209,7 @@ public record BenchEnvironment(
 
         /** Takes note of a process that a measurement of a label has started. */
         void add(String label, Role role, Map<String, String> environment, List<String> command) {
-            lines.computeIfAbsent(label, any -> new LinkedHashMap<>()).put(role, line(environment, command));
+            lines.computeIfAbsent(label, any -> new EnumMap<>(Role.class)).put(role, line(environment, command));
         }
 
         private String line(Map<String, String> environment, List<String> command) {
@@ -228,10 +227,7 @@ public record BenchEnvironment(
 
         /** Those of a label, the target's first; none if it has started nothing. */
         List<String> of(String label) {
-            return lines.getOrDefault(label, Map.of()).entrySet().stream()
-                    .sorted(Map.Entry.comparingByKey())
-                    .map(Map.Entry::getValue)
-                    .collect(Collectors.toUnmodifiableList());
+            return List.copyOf(lines.getOrDefault(label, Map.of()).values());
         }
     }
 }

@@ -49,11 +49,6 @@ record ComparisonResult(
         }
     }
 
-    /**
-     * Of two measurements.
-     *
-     * @param leftOut why nothing was measured, or {@code null} if it was
-     */
     static ComparisonResult of(
             Comparison comparison,
             Api api,

@@ -91,15 +91,5 @@ public record MoverHttpOptions(
             int connections = Math.clamp(part, LEAST_CONNECTIONS, DEFAULT_CONNECTIONS);
             return new Limits(128, DEFAULT_BODY_BYTES, connections, DEFAULT_REQUEST_TIMEOUT);
         }
-
-        /** The same with more or fewer clients that listen. */
-        public Limits withEventStreams(int most) {
-            return new Limits(most, bodyBytes, connections, requestTimeout);
-        }
-
-        /** The same with other bounds on connections. */
-        public Limits withConnections(int most, Duration timeout) {
-            return new Limits(eventStreams, bodyBytes, most, timeout);
-        }
     }
 }

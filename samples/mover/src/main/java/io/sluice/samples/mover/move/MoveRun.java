@@ -214,12 +214,10 @@ abstract class MoveRun {
 
         private Future<Void> fetch(List<Long> wanted, Grant grant) {
             if (!grant.layout().hasBlocksLike(pool.layout())) {
-                return Future.failedFuture(
-                        Problems.DIFFERENT_LAYOUT.with(pool.name()).asException());
+                return Problems.DIFFERENT_LAYOUT.failed(pool.name());
             }
             if (!pools.isOpen(pool)) {
-                return Future.failedFuture(
-                        Problems.UNKNOWN_POOL.with(pool.name()).asException());
+                return Problems.UNKNOWN_POOL.failed(pool.name());
             }
             List<BlockPool.ReservedBlock> coming = new ArrayList<>();
             List<Integer> theirs = new ArrayList<>();
@@ -241,8 +239,7 @@ abstract class MoveRun {
             }
             Future<Void> fetched = coming.isEmpty() ? Future.succeededFuture() : read(coming, theirs, grant);
             return full
-                    ? fetched.compose(done -> Future.failedFuture(
-                            Problems.POOL_FULL.with(pool.name()).asException()))
+                    ? fetched.compose(done -> Problems.POOL_FULL.failed(pool.name()))
                     : fetched;
         }
 
@@ -275,8 +272,7 @@ abstract class MoveRun {
         @Override
         Future<Void> batch(List<Long> blocks) {
             if (!pools.isOpen(pool)) {
-                return Future.failedFuture(
-                        Problems.UNKNOWN_POOL.with(pool.name()).asException());
+                return Problems.UNKNOWN_POOL.failed(pool.name());
             }
             List<Long> held = new ArrayList<>();
             List<Integer> mine = new ArrayList<>();
@@ -301,8 +297,7 @@ abstract class MoveRun {
         private Future<Void> send(List<Integer> mine, Grant grant) {
             if (!grant.layout().hasBlocksLike(pool.layout())) {
                 link.release(grant.lease());
-                return Future.failedFuture(
-                        Problems.DIFFERENT_LAYOUT.with(pool.name()).asException());
+                return Problems.DIFFERENT_LAYOUT.failed(pool.name());
             }
             List<Integer> going = new ArrayList<>();
             boolean full = false;
@@ -318,8 +313,7 @@ abstract class MoveRun {
             }
             Future<Void> sent = write(going, mine, grant);
             return full
-                    ? sent.compose(done -> Future.failedFuture(
-                            Problems.POOL_FULL.with(pool.name()).asException()))
+                    ? sent.compose(done -> Problems.POOL_FULL.failed(pool.name()))
                     : sent;
         }
 

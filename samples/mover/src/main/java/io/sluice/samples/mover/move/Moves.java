@@ -89,24 +89,19 @@ public final class Moves {
         Move.MoveRequest request = Move.MoveRequest.of(body);
         BlockPool pool = pools.named(request.pool());
         if (request.peer().equals(self)) {
-            throw Problems.IMPOSSIBLE_REQUEST
-                    .with("'" + self + "' is this mover itself; a move is between two")
-                    .asException();
+            throw Problems.IMPOSSIBLE_REQUEST.exception("'" + self + "' is this mover itself; a move is between two");
         }
         if (!peers.knows(request.peer())) {
-            throw Problems.UNKNOWN_PEER.with(request.peer()).asException();
+            throw Problems.UNKNOWN_PEER.exception(request.peer());
         }
         int most = Math.min(limits.blocks(), pool.layout().blocks());
         if (request.blocks() > most) {
-            throw Problems.IMPOSSIBLE_REQUEST
-                    .with("a move of the pool '" + pool.name() + "' has at most " + most + " blocks, not "
-                            + request.blocks())
-                    .asException();
+            throw Problems.IMPOSSIBLE_REQUEST.exception("a move of the pool '" + pool.name() + "' has at most " + most
+                    + " blocks, not " + request.blocks());
         }
         if (waiting.size() >= limits.waiting() && running >= limits.running()) {
-            throw Problems.TOO_MANY
-                    .with("moves waiting", waiting.size(), "Wait for some to end, or cancel some, and try again.")
-                    .asException();
+            throw Problems.TOO_MANY.exception(
+                    "moves waiting", waiting.size(), "Wait for some to end, or cancel some, and try again.");
         }
         Move move = new Move(idPrefix + ++lastId, request, Clock.systemUTC(), listener);
         moves.put(move.id(), move);
@@ -143,7 +138,7 @@ public final class Moves {
     private Move known(String id) {
         Move move = moves.get(id);
         if (move == null) {
-            throw Problems.UNKNOWN_MOVE.with(id).asException();
+            throw Problems.UNKNOWN_MOVE.exception(id);
         }
         return move;
     }

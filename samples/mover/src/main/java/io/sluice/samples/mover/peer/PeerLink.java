@@ -110,8 +110,7 @@ public final class PeerLink {
             return Future.succeededFuture(Grant.of(answer, blocks));
         } catch (IllegalArgumentException | ClassCastException | NullPointerException wrong) {
             releaseWhatIsIn(answer);
-            return Future.failedFuture(
-                    Problems.PEER_WRONG.with(String.valueOf(wrong.getMessage())).asException());
+            return Problems.PEER_WRONG.failed(String.valueOf(wrong.getMessage()));
         }
     }
 
@@ -171,8 +170,7 @@ public final class PeerLink {
                     RegionDescriptor pages = listing.regions().get(BlockPool.pagesRegion(pool));
                     RegionDescriptor seals = listing.regions().get(BlockPool.sealsRegion(pool));
                     return pages == null || seals == null
-                            ? Future.failedFuture(
-                                    Problems.UNKNOWN_POOL_AT_PEER.with(pool).asException())
+                            ? Problems.UNKNOWN_POOL_AT_PEER.failed(pool)
                             : connection.attach(List.of(pages, seals));
                 })
                 .map(regions -> new PeerPool(generation, regions.get(0), regions.get(1)));
@@ -192,7 +190,7 @@ public final class PeerLink {
             if (what.grants()) {
                 overdue.add(id);
             }
-            answer.tryFail(Problems.PEER_SILENT.with(PATIENCE_MILLIS).asException());
+            answer.tryFail(Problems.PEER_SILENT.exception(PATIENCE_MILLIS));
         });
         connection.notify(new PeerMessage.Question(id, what, body).encode()).onFailure(answer::tryFail);
         return answer.future().onComplete(done -> {
@@ -249,7 +247,7 @@ public final class PeerLink {
     }
 
     private RuntimeException gone() {
-        return Problems.PEER_LOST.with("the connection to the peer has ended").asException();
+        return Problems.PEER_LOST.exception("the connection to the peer has ended");
     }
 
     private void hasEnded() {

@@ -59,7 +59,7 @@ public final class PeerLinks {
                 && connection.connection().peerEpoch() == entry.epoch()) {
             return Future.succeededFuture(connection);
         }
-        return Future.failedFuture(Problems.PEER_RESTARTED.with(entry.name()).asException());
+        return Problems.PEER_RESTARTED.failed(entry.name());
     }
 
     private PeerLink link(TransferConnection connection) {

@@ -43,7 +43,7 @@ record PoolService(Pools pools) {
         try {
             return pools.named(name);
         } catch (ProblemException unknown) {
-            throw Problems.UNKNOWN_POOL_AT_PEER.with(name).asException();
+            throw Problems.UNKNOWN_POOL_AT_PEER.exception(name);
         }
     }
 
@@ -138,9 +138,7 @@ record PoolService(Pools pools) {
 
         void requireRoom() {
             if (leases.size() >= MOST) {
-                throw Problems.TOO_MANY
-                        .with("leases of one peer", MOST, "Release some of them first.")
-                        .asException();
+                throw Problems.TOO_MANY.exception("leases of one peer", MOST, "Release some of them first.");
             }
         }
 

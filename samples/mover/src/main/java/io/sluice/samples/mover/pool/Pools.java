@@ -63,7 +63,7 @@ public final class Pools {
     public BlockPool named(String name) {
         BlockPool pool = pools.get(name);
         if (pool == null) {
-            throw Problems.UNKNOWN_POOL.with(name).asException();
+            throw Problems.UNKNOWN_POOL.exception(name);
         }
         return pool;
     }
@@ -78,16 +78,13 @@ public final class Pools {
     public Future<BlockPool> register(String name, PoolLayout layout) {
         long bytes = layout.memoryBytes();
         if (pools.containsKey(name) || coming.contains(name)) {
-            return Future.failedFuture(Problems.POOL_EXISTS.with(name).asException());
+            return Problems.POOL_EXISTS.failed(name);
         }
         if (pools.size() + coming.size() >= MOST) {
-            return Future.failedFuture(Problems.TOO_MANY
-                    .with("pools", MOST, "Close one with DELETE /api/pools/{pool}.")
-                    .asException());
+            return Problems.TOO_MANY.failed("pools", MOST, "Close one with DELETE /api/pools/{pool}.");
         }
         if (bytes > memoryBytes - usedBytes) {
-            return Future.failedFuture(
-                    Problems.MEMORY_LIMIT.with(bytes, memoryBytes - usedBytes).asException());
+            return Problems.MEMORY_LIMIT.failed(bytes, memoryBytes - usedBytes);
         }
         usedBytes += bytes;
         coming.add(name);
@@ -118,7 +115,7 @@ public final class Pools {
             return Future.failedFuture(unknown);
         }
         if (pool.isInUse()) {
-            return Future.failedFuture(Problems.POOL_IN_USE.with(name).asException());
+            return Problems.POOL_IN_USE.failed(name);
         }
         pools.remove(name);
         return Future.join(client.close(pool.pages()), client.close(pool.seals()))
@@ -138,8 +135,7 @@ public final class Pools {
                 int slot = pool.reserve();
                 if (slot == BlockPool.NONE) {
                     reserved.forEach(block -> pool.giveBack(block.slot()));
-                    return Future.failedFuture(
-                            Problems.POOL_FULL.with(pool.name()).asException());
+                    return Problems.POOL_FULL.failed(pool.name());
                 }
                 reserved.add(new BlockPool.ReservedBlock(hash, slot));
             }

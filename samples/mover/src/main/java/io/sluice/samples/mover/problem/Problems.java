@@ -15,6 +15,7 @@ import io.sluice.engine.RemoteAccessException;
 import io.sluice.engine.StaleDescriptorException;
 import io.sluice.engine.TransferTimeoutException;
 import io.sluice.engine.TransportUnavailableException;
+import io.vertx.core.Future;
 import io.vertx.core.eventbus.ReplyException;
 import io.vertx.core.eventbus.ReplyFailure;
 import io.vertx.core.json.DecodeException;
@@ -180,6 +181,16 @@ public enum Problems {
     /** This problem with what it is about, in the order of the table. */
     public Problem with(Object... values) {
         return problem(detail.formatted(values), action.formatted(values));
+    }
+
+    /** The same, to be thrown. */
+    public Problem.ProblemException exception(Object... values) {
+        return with(values).asException();
+    }
+
+    /** A future that has failed with it. */
+    public <T> Future<T> failed(Object... values) {
+        return Future.failedFuture(exception(values));
     }
 
     private Problem told(Throwable error) {

@@ -23,7 +23,7 @@ class MoverConnectionsTest {
     @ValueSource(strings = {"", "GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ", POST})
     void aRequestThatIsNotWholeInTimeIsCut(String beginning) throws IOException {
         try (MoverPair movers = MoverPair.withHttp(
-                        "tcp", http -> http.withLimits(http.limits().withConnections(64, LATE)));
+                        "tcp", http -> http.withLimits(new MoverHttpOptions.Limits(128, 256 << 10, 64, LATE)));
                 TricklingClients slow = new TricklingClients(movers.decode.url(), 4, beginning)) {
             Patience.until("an honest one is served", () -> isServed(movers));
             slow.awaitCut(4);
@@ -44,7 +44,7 @@ class MoverConnectionsTest {
     @Test
     void theOldestThatWaitGoWhereThereIsNoRoom() throws IOException {
         try (MoverPair movers = MoverPair.withHttp(
-                        "tcp", http -> http.withLimits(http.limits().withConnections(16, NEVER)));
+                        "tcp", http -> http.withLimits(new MoverHttpOptions.Limits(128, 256 << 10, 16, NEVER)));
                 TricklingClients slow = new TricklingClients(movers.decode.url(), 20, POST)) {
             // one address has half of the connections
             slow.awaitCut(12);
@@ -56,7 +56,7 @@ class MoverConnectionsTest {
     @Test
     void anAnswerThatGoesOnIsNotCut() throws IOException {
         try (MoverPair movers = MoverPair.withHttp(
-                        "tcp", http -> http.withLimits(http.limits().withConnections(4, LATE)));
+                        "tcp", http -> http.withLimits(new MoverHttpOptions.Limits(128, 256 << 10, 4, LATE)));
                 TricklingClients slow = new TricklingClients(movers.decode.url(), 1, "")) {
             Patience.until("an answer goes on", () -> goesOn(movers, slow));
         }
