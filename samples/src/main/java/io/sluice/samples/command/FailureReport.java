@@ -31,11 +31,10 @@ final class FailureReport implements IExecutionExceptionHandler {
             case TraceFormatException e -> report(err, e, ExitCodes.USAGE, hint(e));
             case PoolTooSmallException e -> report(err, e, ExitCodes.USAGE);
             case RefusedException e -> report(err, e, exitCode(e.reason()));
-            case MalformedMessageException e -> report(err, e, ExitCodes.FAILED);
             case BenchException e -> report(err, e, e.isUsage() ? ExitCodes.USAGE : ExitCodes.FAILED);
             case SluiceException e -> report(err, e, ExitCodes.FAILED, hint(e));
-            case UncheckedIOException e -> report(err, e, ExitCodes.FAILED);
-            case IOException e -> report(err, e, ExitCodes.FAILED);
+            case MalformedMessageException _, UncheckedIOException _, IOException _ ->
+                report(err, error, ExitCodes.FAILED);
             default -> {
                 err.println("sluice: this should not have happened; please report it with the trace below");
                 error.printStackTrace(err);

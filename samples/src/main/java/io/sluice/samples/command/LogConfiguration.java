@@ -1,14 +1,13 @@
 package io.sluice.samples.command;
 
+import ch.qos.logback.classic.BasicConfigurator;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.LoggerContext;
-import ch.qos.logback.classic.layout.TTLLLayout;
 import ch.qos.logback.classic.spi.Configurator;
 import ch.qos.logback.classic.spi.ConfiguratorRank;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.ConsoleAppender;
-import ch.qos.logback.core.encoder.LayoutWrappingEncoder;
 import ch.qos.logback.core.joran.spi.ConsoleTarget;
 import ch.qos.logback.core.spi.ContextAwareBase;
 
@@ -35,25 +34,14 @@ public final class LogConfiguration extends ContextAwareBase implements Configur
         Logger root = context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
         // The option log-level changes the level.
         root.setLevel(Level.WARN);
-        root.addAppender(standardError(context));
-        return ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY;
-    }
-
-    private static ConsoleAppender<ILoggingEvent> standardError(LoggerContext context) {
-        // a pattern would have to be read and compiled at each start
-        TTLLLayout layout = new TTLLLayout();
-        layout.setContext(context);
-        layout.start();
-        LayoutWrappingEncoder<ILoggingEvent> encoder = new LayoutWrappingEncoder<>();
-        encoder.setContext(context);
-        encoder.setLayout(layout);
-        encoder.start();
-        ConsoleAppender<ILoggingEvent> appender = new ConsoleAppender<>();
-        appender.setContext(context);
-        appender.setName("stderr");
+        // Its layout is no pattern, which would have to be read and compiled at each start.
+        BasicConfigurator basic = new BasicConfigurator();
+        basic.setContext(context);
+        basic.configure(context);
+        ConsoleAppender<ILoggingEvent> appender = (ConsoleAppender<ILoggingEvent>) root.getAppender("console");
+        appender.stop();
         appender.setTarget(ConsoleTarget.SystemErr.getName());
-        appender.setEncoder(encoder);
         appender.start();
-        return appender;
+        return ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY;
     }
 }

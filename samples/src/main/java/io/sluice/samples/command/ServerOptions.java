@@ -1,6 +1,8 @@
 package io.sluice.samples.command;
 
 import io.sluice.engine.HostAndPort;
+import io.sluice.engine.TransferEngine;
+import io.sluice.reactor.ReactiveTransferEngine;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Path;
@@ -60,6 +62,26 @@ final class ServerOptions {
     void introduce(ProgramCommand command, String what) {
         if (!untilInputEnds) {
             command.say(what);
+        }
+    }
+
+    /** {@code --drain}: how a process that serves takes its leave. */
+    static final class Drain {
+        @Option(names = "--drain", paramLabel = "TIME")
+        private @Nullable Duration drain;
+
+        /**
+         * Shuts the engine down in order, if that is wanted; closes nothing otherwise.
+         *
+         * @param termination has to wait as much longer
+         */
+        Mono<Void> drain(TransferEngine engine, Termination termination) {
+            Duration patience = drain;
+            if (patience == null) {
+                return Mono.empty();
+            }
+            termination.waitLonger(patience);
+            return ReactiveTransferEngine.from(engine).shutdown(patience);
         }
     }
 }

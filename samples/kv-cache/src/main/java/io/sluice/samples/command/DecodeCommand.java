@@ -39,7 +39,7 @@ final class DecodeCommand extends ProgramCommand {
     private final TransportOption transport = new TransportOption();
 
     @Mixin
-    private final DrainOption drain = new DrainOption();
+    private final ServerOptions.Drain drain = new ServerOptions.Drain();
 
     DecodeCommand(Termination termination) {
         super(termination);
@@ -53,8 +53,7 @@ final class DecodeCommand extends ProgramCommand {
                 transport.engineOptions().listen(listen.host(), listen.port()).build();
         try (ReadyFile.Mark ready = server.mark();
                 TransferEngine engine = TransferEngine.open(options)) {
-            DecodeNode.PoolMemory memory = touch ? DecodeNode.PoolMemory.TOUCHED : DecodeNode.PoolMemory.ON_DEMAND;
-            DecodeNode node = new DecodeNode(ReactiveTransferEngine.from(engine), model.model(), geometry, memory);
+            DecodeNode node = new DecodeNode(ReactiveTransferEngine.from(engine), model.model(), geometry, touch);
             // A reader of the file may connect at once; such a connection waits.
             ready.set(ReadyFile.of(node.address()));
             server.introduce(

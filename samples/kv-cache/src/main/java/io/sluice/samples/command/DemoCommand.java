@@ -1,6 +1,5 @@
 package io.sluice.samples.command;
 
-import io.sluice.samples.decode.DecodeNode;
 import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.prefill.PageMover;
 import io.sluice.samples.replay.DefaultPool;
@@ -50,7 +49,7 @@ final class DemoCommand extends ProgramCommand {
                 model.model(),
                 SEED,
                 poolBytes,
-                DecodeNode.PoolMemory.TOUCHED,
+                true,
                 transport.engineOptions().noListener().build(),
                 transport.arguments(),
                 null,

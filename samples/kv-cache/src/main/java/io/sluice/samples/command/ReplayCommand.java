@@ -1,7 +1,6 @@
 package io.sluice.samples.command;
 
 import io.sluice.engine.EngineAddress;
-import io.sluice.samples.decode.DecodeNode;
 import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.kvcache.PageGeometry;
 import io.sluice.samples.prefill.PageMover;
@@ -74,7 +73,7 @@ final class ReplayCommand extends ProgramCommand {
                 model.model(),
                 seed,
                 poolBytes(model.model()),
-                DecodeNode.PoolMemory.ON_DEMAND,
+                false,
                 transport.engineOptions().noListener().build(),
                 transport.arguments(),
                 connect,

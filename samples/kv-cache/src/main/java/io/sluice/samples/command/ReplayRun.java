@@ -5,7 +5,6 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.reactor.ReactiveTransferEngine;
-import io.sluice.samples.decode.DecodeNode;
 import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.kvcache.PageGeometry;
 import io.sluice.samples.prefill.PageMover;
@@ -94,7 +93,7 @@ record ReplayRun(
                 "--listen", ServerOptions.LOOPBACK.toString(),
                 "--model", settings.model().name(),
                 "--pool", Long.toString(settings.poolBytes())));
-        if (settings.poolMemory() == DecodeNode.PoolMemory.TOUCHED) {
+        if (settings.touched()) {
             options.add("--touch");
         }
         options.addAll(settings.engineArguments());
@@ -190,7 +189,7 @@ record ReplayRun(
             ModelPreset model,
             long seed,
             long poolBytes,
-            DecodeNode.PoolMemory poolMemory,
+            boolean touched,
             EngineOptions engine,
             List<String> engineArguments,
             @Nullable EngineAddress decode,

@@ -115,8 +115,7 @@ final class ControlCodec {
                 require(result.checkedPages() >= 0, message, "checked pages");
                 require(result.corruptedPages() >= 0, message, "corrupted pages");
             }
-            case Last last -> {}
-            case Refused refused -> {}
+            case Last _, Refused _ -> {}
         }
     }
 

@@ -31,7 +31,7 @@ public final class DecodeNode {
     private final ReactiveTransferEngine engine;
     private final ModelPreset model;
     private final PageGeometry geometry;
-    private final PoolMemory memory;
+    private final boolean touched;
     private final AtomicBoolean occupied = new AtomicBoolean();
     private final Scheduler conversation = Schedulers.newSingle("decode-conversation", true);
     private final Scheduler checks = Schedulers.newParallel("decode-check", checkThreads(), true);
@@ -40,13 +40,14 @@ public final class DecodeNode {
      * Prepares; serves only once subscribed to.
      *
      * @param geometry of each page pool
-     * @param memory whether a pool is touched before its prefill process is served
+     * @param touched whether the kernel finds the memory of a page pool before its prefill process is served, not as pages are
+     *     first written to, each of which waits for it
      */
-    public DecodeNode(ReactiveTransferEngine engine, ModelPreset model, PageGeometry geometry, PoolMemory memory) {
+    public DecodeNode(ReactiveTransferEngine engine, ModelPreset model, PageGeometry geometry, boolean touched) {
         this.engine = engine;
         this.model = model;
         this.geometry = geometry;
-        this.memory = memory;
+        this.touched = touched;
     }
 
     private static int checkThreads() {
@@ -88,7 +89,7 @@ public final class DecodeNode {
     }
 
     private Mono<SessionReport> serve(ReactiveConnection connection, ReceivedPages received) {
-        Mono<Void> ready = memory == PoolMemory.TOUCHED ? received.touch(checks) : Mono.empty();
+        Mono<Void> ready = touched ? received.touch(checks) : Mono.empty();
         return ready.then(Mono.defer(() -> new DecodeSession(connection, model, received, conversation, checks).run()))
                 .delayUntil(report -> Mono.fromFuture(received.close()));
     }
@@ -109,14 +110,6 @@ public final class DecodeNode {
                     LOG.debug("{} went away while it was refused", connection, error);
                     return Mono.empty();
                 });
-    }
-
-    /** When the kernel finds the memory of a page pool. */
-    public enum PoolMemory {
-        /** As pages are first written to, each of which waits for it. */
-        ON_DEMAND,
-        /** Before a prefill process is served. */
-        TOUCHED
     }
 
     /**

@@ -103,9 +103,7 @@ final class DecodeClient {
                 fail(new RefusedException(refused.reason(), refused.text()));
                 yield true;
             }
-            case Hello ignored -> false;
-            case Allocate ignored -> false;
-            case Last ignored -> false;
+            case Hello _, Allocate _, Last _ -> false;
         };
         if (!expected) {
             throw new MalformedMessageException("the decode side has sent an unexpected message: "

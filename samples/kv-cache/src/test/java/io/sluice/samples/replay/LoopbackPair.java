@@ -29,12 +29,12 @@ final class LoopbackPair implements AutoCloseable {
     private final EngineAddress address;
 
     LoopbackPair(ModelPreset model, int slots) {
-        this(model, slots, DecodeNode.PoolMemory.ON_DEMAND);
+        this(model, slots, false);
     }
 
-    LoopbackPair(ModelPreset model, int slots, DecodeNode.PoolMemory memory) {
+    LoopbackPair(ModelPreset model, int slots, boolean touched) {
         PageGeometry geometry = new PageGeometry(model.layers(), model.pageBytes(), slots);
-        DecodeNode node = new DecodeNode(decodeEngine, model, geometry, memory);
+        DecodeNode node = new DecodeNode(decodeEngine, model, geometry, touched);
         address = node.address();
         serving = node.sessions().subscribe(reports::add);
     }

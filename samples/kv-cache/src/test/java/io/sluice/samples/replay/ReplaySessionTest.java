@@ -120,7 +120,7 @@ class ReplaySessionTest {
     @Test
     void aPoolThatWasTouchedBeforeIsServedLikeAnother() {
         // More than is touched in one piece.
-        try (LoopbackPair pair = new LoopbackPair(MODEL, 400, DecodeNode.PoolMemory.TOUCHED)) {
+        try (LoopbackPair pair = new LoopbackPair(MODEL, 400, true)) {
             PrefillSession session = pair.open(MODEL);
             RequestOutcome outcome =
                     LoopbackPair.await(session.replay(0, request(700, 1, 2), PageMover.Phases.SEPARATE));

@@ -38,7 +38,7 @@ final class ServeCommand extends ProgramCommand {
     private final TransportOption transport = new TransportOption();
 
     @Mixin
-    private final DrainOption drain = new DrainOption();
+    private final ServerOptions.Drain drain = new ServerOptions.Drain();
 
     @Mixin
     private final MetricsOption metrics = new MetricsOption();

@@ -8,38 +8,37 @@ import static io.sluice.samples.compare.Sizes.WORD;
 
 import io.sluice.samples.bench.Api;
 import io.sluice.samples.bench.BenchOperation;
+import java.util.ArrayList;
 import java.util.List;
 
 /** Transfers over shared memory compared with other programs and fixed figures. */
 final class MemoryComparisons {
+    private static final List<Long> SIZES = List.of(BLOCK, MIB, LARGEST);
+
     private MemoryComparisons() {}
 
     static List<Comparison> all() {
-        return List.of(
-                shm(BenchOperation.WRITE, BLOCK, Peer.MEMCPY).with(Goal.atLeast(0.8)),
-                shm(BenchOperation.READ, BLOCK, Peer.MEMCPY).with(Goal.atLeast(0.8)),
-                shm(BenchOperation.WRITE, MIB, Peer.MEMCPY).with(Goal.atLeast(0.9)),
-                shm(BenchOperation.READ, MIB, Peer.MEMCPY).with(Goal.atLeast(0.9)),
-                shm(BenchOperation.WRITE, LARGEST, Peer.MEMCPY).with(Goal.atLeast(0.9)),
-                shm(BenchOperation.READ, LARGEST, Peer.MEMCPY).with(Goal.atLeast(0.9)),
-                shm(BenchOperation.WRITE, BLOCK, Peer.CEILING),
-                shm(BenchOperation.READ, BLOCK, Peer.CEILING),
-                shm(BenchOperation.WRITE, MIB, Peer.CEILING),
-                shm(BenchOperation.READ, MIB, Peer.CEILING),
-                shm(BenchOperation.WRITE, LARGEST, Peer.CEILING),
-                shm(BenchOperation.READ, LARGEST, Peer.CEILING),
-                crossMemoryWrite().with(Goal.atLeast(0.9)),
-                shm(BenchOperation.WRITE, BLOCK, Peer.UCX).with(Goal.atLeast(1)),
-                shm(BenchOperation.READ, BLOCK, Peer.UCX),
-                shm(BenchOperation.WRITE, MIB, Peer.UCX).with(Goal.atLeast(1)),
-                shm(BenchOperation.READ, MIB, Peer.UCX),
-                shm(BenchOperation.WRITE, LARGEST, Peer.UCX).with(Goal.atLeast(1)),
-                shm(BenchOperation.READ, LARGEST, Peer.UCX),
-                rate(Api.ENGINE, 5_000_000),
-                rate(Api.REACTOR, 1_500_000),
-                vectoredRate(20_000_000),
-                latency(Api.ENGINE, 0.5),
-                latency(Api.REACTOR, 1));
+        List<Comparison> all = new ArrayList<>();
+        for (long size : SIZES) {
+            Goal goal = Goal.atLeast(size == BLOCK ? 0.8 : 0.9);
+            all.add(shm(BenchOperation.WRITE, size, Peer.MEMCPY).with(goal));
+            all.add(shm(BenchOperation.READ, size, Peer.MEMCPY).with(goal));
+        }
+        for (long size : SIZES) {
+            all.add(shm(BenchOperation.WRITE, size, Peer.CEILING));
+            all.add(shm(BenchOperation.READ, size, Peer.CEILING));
+        }
+        all.add(crossMemoryWrite().with(Goal.atLeast(0.9)));
+        for (long size : SIZES) {
+            all.add(shm(BenchOperation.WRITE, size, Peer.UCX).with(Goal.atLeast(1)));
+            all.add(shm(BenchOperation.READ, size, Peer.UCX));
+        }
+        all.add(rate(Api.ENGINE, 5_000_000));
+        all.add(rate(Api.REACTOR, 1_500_000));
+        all.add(vectoredRate(20_000_000));
+        all.add(latency(Api.ENGINE, 0.5));
+        all.add(latency(Api.REACTOR, 1));
+        return List.copyOf(all);
     }
 
     private static Comparison shm(BenchOperation operation, long size, Peer peer) {

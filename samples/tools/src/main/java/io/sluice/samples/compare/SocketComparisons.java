@@ -1,5 +1,11 @@
 package io.sluice.samples.compare;
 
+import static io.sluice.samples.bench.BenchOperation.READ;
+import static io.sluice.samples.bench.BenchOperation.READV;
+import static io.sluice.samples.bench.BenchOperation.WRITE;
+import static io.sluice.samples.bench.BenchOperation.WRITEV;
+import static io.sluice.samples.compare.Goal.atLeast;
+import static io.sluice.samples.compare.Goal.atMost;
 import static io.sluice.samples.compare.Sizes.BLOCK;
 import static io.sluice.samples.compare.Sizes.IN_FLIGHT;
 import static io.sluice.samples.compare.Sizes.KIB;
@@ -21,13 +27,13 @@ final class SocketComparisons {
 
     static List<Comparison> small() {
         return List.of(
-                write(WORD, Peer.CEILING).with(Goal.atLeast(4)),
-                read(WORD, Peer.CEILING).with(Goal.atLeast(4)),
-                write(PAGE, Peer.CEILING).with(Goal.atLeast(2)),
-                read(PAGE, Peer.CEILING).with(Goal.atLeast(2)),
-                alone(BenchOperation.WRITE).with(Goal.atLeast(1)),
-                alone(BenchOperation.READ).with(Goal.atLeast(1)),
-                write(PAGE, Peer.UCX).with(Goal.atLeast(1.5)),
+                write(WORD, Peer.CEILING).with(atLeast(4)),
+                read(WORD, Peer.CEILING).with(atLeast(4)),
+                write(PAGE, Peer.CEILING).with(atLeast(2)),
+                read(PAGE, Peer.CEILING).with(atLeast(2)),
+                alone(WRITE).with(atLeast(1)),
+                alone(READ).with(atLeast(1)),
+                write(PAGE, Peer.UCX).with(atLeast(1.5)),
                 read(PAGE, Peer.UCX),
                 write(WORD, Peer.JUCX),
                 read(WORD, Peer.JUCX),
@@ -37,25 +43,25 @@ final class SocketComparisons {
 
     static List<Comparison> large() {
         return List.of(
-                write(BLOCK, Peer.CEILING).with(Goal.atLeast(1)),
-                write(BLOCK, Peer.IPERF3).with(Goal.atLeast(1)),
-                write(BLOCK, Peer.UCX).with(Goal.atLeast(1.2)),
+                write(BLOCK, Peer.CEILING).with(atLeast(1)),
+                write(BLOCK, Peer.IPERF3).with(atLeast(1)),
+                write(BLOCK, Peer.UCX).with(atLeast(1.2)),
                 read(BLOCK, Peer.CEILING),
-                read(BLOCK, Peer.UCX).with(Goal.atLeast(2)),
-                read(BLOCK, Peer.UCX_TUNED).with(Goal.atLeast(1)),
-                write(MIB, Peer.CEILING).with(Goal.atLeast(1)),
-                write(MIB, Peer.IPERF3).with(Goal.atLeast(1)),
-                write(MIB, Peer.UCX).with(Goal.atLeast(1.2)),
+                read(BLOCK, Peer.UCX).with(atLeast(2)),
+                read(BLOCK, Peer.UCX_TUNED).with(atLeast(1)),
+                write(MIB, Peer.CEILING).with(atLeast(1)),
+                write(MIB, Peer.IPERF3).with(atLeast(1)),
+                write(MIB, Peer.UCX).with(atLeast(1.2)),
                 write(MIB, Peer.MEMCPY),
                 read(MIB, Peer.CEILING),
-                read(MIB, Peer.UCX).with(Goal.atLeast(2)),
-                read(MIB, Peer.UCX_TUNED).with(Goal.atLeast(1)),
-                write(LARGEST, Peer.CEILING).with(Goal.atLeast(1)),
-                write(LARGEST, Peer.IPERF3).with(Goal.atLeast(1)),
-                write(LARGEST, Peer.UCX).with(Goal.atLeast(1.2)),
+                read(MIB, Peer.UCX).with(atLeast(2)),
+                read(MIB, Peer.UCX_TUNED).with(atLeast(1)),
+                write(LARGEST, Peer.CEILING).with(atLeast(1)),
+                write(LARGEST, Peer.IPERF3).with(atLeast(1)),
+                write(LARGEST, Peer.UCX).with(atLeast(1.2)),
                 write(LARGEST, Peer.MEMCPY),
                 read(LARGEST, Peer.CEILING),
-                read(LARGEST, Peer.UCX).with(Goal.atLeast(1.5)),
+                read(LARGEST, Peer.UCX).with(atLeast(1.5)),
                 write(BLOCK, Peer.JUCX),
                 read(BLOCK, Peer.JUCX),
                 write(MIB, Peer.JUCX),
@@ -66,36 +72,30 @@ final class SocketComparisons {
 
     static List<Comparison> vectored() {
         return List.of(
-                vectored(BenchOperation.WRITEV, KIB, FEW, Buffers.SINGLE).with(Goal.atLeast(3)),
-                vectored(BenchOperation.READV, KIB, FEW, Buffers.SINGLE).with(Goal.atLeast(3)),
-                vectored(BenchOperation.WRITEV, BLOCK, PAGES_OF_A_CACHE, Buffers.DISTINCT)
-                        .with(Goal.atLeast(1.2)),
-                vectored(BenchOperation.READV, BLOCK, PAGES_OF_A_CACHE, Buffers.DISTINCT)
-                        .with(Goal.atLeast(1.2)));
+                vectored(WRITEV, KIB, FEW, Buffers.SINGLE).with(atLeast(3)),
+                vectored(READV, KIB, FEW, Buffers.SINGLE).with(atLeast(3)),
+                vectored(WRITEV, BLOCK, PAGES_OF_A_CACHE, Buffers.DISTINCT).with(atLeast(1.2)),
+                vectored(READV, BLOCK, PAGES_OF_A_CACHE, Buffers.DISTINCT).with(atLeast(1.2)));
     }
 
     static List<Comparison> roundTrips() {
         return List.of(
-                roundTrip(BenchOperation.READ, IdlePollers.POLL_ON, Peer.PING_PONG)
-                        .with(Goal.atMost(1.25)),
-                roundTrip(BenchOperation.WRITE, IdlePollers.POLL_ON, Peer.PING_PONG)
-                        .with(Goal.atMost(1.25)),
-                tail(BenchOperation.READ),
-                tail(BenchOperation.WRITE),
-                tailOfThePingPong(BenchOperation.READ),
-                tailOfThePingPong(BenchOperation.WRITE),
-                roundTrip(BenchOperation.READ, IdlePollers.SLEEP, Peer.BLOCKING_PING_PONG)
-                        .with(Goal.atMost(1.2)),
-                roundTrip(BenchOperation.WRITE, IdlePollers.SLEEP, Peer.BLOCKING_PING_PONG)
-                        .with(Goal.atMost(1.2)));
+                roundTrip(READ, IdlePollers.POLL_ON, Peer.PING_PONG).with(atMost(1.25)),
+                roundTrip(WRITE, IdlePollers.POLL_ON, Peer.PING_PONG).with(atMost(1.25)),
+                tail(READ),
+                tail(WRITE),
+                tailOfThePingPong(READ),
+                tailOfThePingPong(WRITE),
+                roundTrip(READ, IdlePollers.SLEEP, Peer.BLOCKING_PING_PONG).with(atMost(1.2)),
+                roundTrip(WRITE, IdlePollers.SLEEP, Peer.BLOCKING_PING_PONG).with(atMost(1.2)));
     }
 
     private static Comparison write(long size, Peer peer) {
-        return single(BenchOperation.WRITE, size, peer);
+        return single(WRITE, size, peer);
     }
 
     private static Comparison read(long size, Peer peer) {
-        return single(BenchOperation.READ, size, peer);
+        return single(READ, size, peer);
     }
 
     private static Comparison single(BenchOperation operation, long size, Peer peer) {
@@ -104,8 +104,7 @@ final class SocketComparisons {
     }
 
     private static Comparison vectored(BenchOperation operation, long size, int iov, Buffers buffers) {
-        Transfers transfers =
-                Transfers.vectored(Route.TCP, operation, size, iov).with(buffers);
+        Transfers transfers = Transfers.vectored(Route.TCP, operation, size, iov).with(buffers);
         return Comparison.with(Peer.UCX, transfers, Quantity.GIGABYTES_PER_SECOND);
     }
 
@@ -118,20 +117,17 @@ final class SocketComparisons {
     }
 
     private static Comparison tail(BenchOperation operation) {
-        return new Comparison(
-                oneByOne(operation).with(IdlePollers.POLL_ON),
-                null,
-                "tail",
-                new FixedTarget(Quantity.TAIL, 1),
-                Quantity.TAIL,
-                Goal.atMost(2));
+        return tail(operation, "tail", new FixedTarget(Quantity.TAIL, 1)).with(atMost(2));
     }
 
     /** So that what the machine does to every round trip can be told from what is ours. */
     private static Comparison tailOfThePingPong(BenchOperation operation) {
+        return tail(operation, "ping-pong-tail", BaselineRun.pingPong());
+    }
+
+    private static Comparison tail(BenchOperation operation, String name, Measurement theirs) {
         Transfers subject = oneByOne(operation).with(IdlePollers.POLL_ON);
-        return new Comparison(
-                subject, null, "ping-pong-tail", Peer.PING_PONG.measurement(subject), Quantity.TAIL, null);
+        return new Comparison(subject, null, name, theirs, Quantity.TAIL, null);
     }
 
     private static Transfers oneByOne(BenchOperation operation) {

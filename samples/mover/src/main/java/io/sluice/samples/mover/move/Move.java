@@ -1,6 +1,5 @@
 package io.sluice.samples.mover.move;
 
-import io.sluice.samples.mover.pool.BlockContent.PageCheck;
 import io.sluice.samples.mover.pool.BlockHash;
 import io.sluice.samples.mover.problem.Problem;
 import io.sluice.samples.mover.problem.Problems;
@@ -118,11 +117,6 @@ final class Move {
     }
 
     /** Some blocks have arrived and were checked. */
-    void checked(int arrived, PageCheck check) {
-        checked(arrived, check.corruptedBlocks(), check.corruptedPages(), check.detail());
-    }
-
-    /** The same, as the peer tells. */
     void checked(int arrived, int corruptedBlocks, int corruptedPages, String detail) {
         blocksDone += arrived - corruptedBlocks;
         blocksCorrupted += corruptedBlocks;

@@ -257,7 +257,8 @@ abstract class MoveRun {
                     .onFailure(error -> coming.forEach(block -> pool.giveBack(block.slot())))
                     .compose(read -> pools.admit(pool, coming))
                     .map(check -> {
-                        move.checked(coming.size(), check);
+                        move.checked(
+                                coming.size(), check.corruptedBlocks(), check.corruptedPages(), check.detail());
                         return null;
                     });
         }
