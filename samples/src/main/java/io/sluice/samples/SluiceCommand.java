@@ -24,7 +24,6 @@ import picocli.CommandLine.ScopeType;
 public final class SluiceCommand {
     private SluiceCommand() {}
 
-    /** Runs the program. */
     public static void main(String[] arguments) {
         boolean shown = ProgramCommands.showedBareInfo(arguments);
         int status = ProgramCommands.printed(shown ? 0 : ProgramCommands.run(new SluiceCommand(), arguments));

@@ -17,7 +17,6 @@ import ch.qos.logback.core.spi.ContextAwareBase;
  */
 @ConfiguratorRank(value = ConfiguratorRank.CUSTOM_HIGH_PRIORITY)
 public final class LogConfiguration extends ContextAwareBase implements Configurator {
-    /** For the service loader. */
     public LogConfiguration() {}
 
     @Override

@@ -5,7 +5,6 @@ import picocli.CommandLine.IVersionProvider;
 
 /** The version of this program; as a provider, what {@code --version} prints. */
 public final class ProgramVersion implements IVersionProvider {
-    /** For picocli. */
     public ProgramVersion() {}
 
     /** The version that the jar's manifest names. */

@@ -4,7 +4,6 @@ package io.sluice.samples.control;
 public final class MalformedMessageException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    /** With what is wrong. */
     public MalformedMessageException(String message) {
         super(message);
     }

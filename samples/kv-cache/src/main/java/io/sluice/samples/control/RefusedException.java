@@ -8,13 +8,11 @@ public final class RefusedException extends RuntimeException {
 
     private final RefusalReason reason;
 
-    /** With what the decode side says. */
     public RefusedException(RefusalReason reason, String text) {
         super(text);
         this.reason = reason;
     }
 
-    /** What kind of trouble it is. */
     public RefusalReason reason() {
         return reason;
     }

@@ -34,7 +34,6 @@ public final class BlockHashes {
         return hashes.clone();
     }
 
-    /** Number of blocks. */
     public int size() {
         return hashes.length;
     }

@@ -31,12 +31,10 @@ public final class PageSeal {
         return checksum(page) ^ (int) identity;
     }
 
-    /** Puts a seal into memory. */
     public static void store(MemorySegment memory, long offset, int seal) {
         memory.set(WORD, offset, seal);
     }
 
-    /** The seal that memory holds. */
     public static int load(MemorySegment memory, long offset) {
         return memory.get(WORD, offset);
     }

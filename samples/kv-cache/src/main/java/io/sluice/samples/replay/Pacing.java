@@ -17,7 +17,6 @@ public final class Pacing {
         this.speed = speed;
     }
 
-    /** As fast as it goes. */
     public static Pacing unlimited() {
         return new Pacing(UNLIMITED);
     }

@@ -112,7 +112,6 @@ public final class Replay {
         return requestsUnaccounted;
     }
 
-    /** How far it has come. */
     public synchronized ProgressLine.Progress progress() {
         return new ProgressLine.Progress(
                 requests,
@@ -123,7 +122,6 @@ public final class Replay {
                 pagesReused);
     }
 
-    /** The summary of the requests that have ended. */
     public synchronized ReplaySummary summary(String model, boolean interrupted) {
         PageMover.RecoveryFigures recovery = session.recovery();
         return new ReplaySummary(

@@ -41,7 +41,6 @@ public final class GeneratedTrace implements TraceSource {
     private boolean systemPromptSeen;
     private long nextHash = SYSTEM_PROMPT + 1;
 
-    /** A trace from its beginning. */
     public GeneratedTrace(GeneratedTraceOptions options) {
         this.options = options;
         // Named, because an algorithm's sequence is fixed and the default algorithm is not.
@@ -133,7 +132,6 @@ public final class GeneratedTrace implements TraceSource {
         /** The arrival rate of the conversations that the generator imitates: 12,031 in an hour. */
         public static final double DEFAULT_REQUESTS_PER_SECOND = 3.4;
 
-        /** Checks the ranges. */
         public GeneratedTraceOptions {
             if (requests < 1) {
                 throw new IllegalArgumentException("a generated trace needs at least one request: " + requests);

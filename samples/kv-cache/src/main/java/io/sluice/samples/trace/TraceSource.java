@@ -29,7 +29,6 @@ public interface TraceSource extends Iterator<TraceRequest>, AutoCloseable {
             }
         }
 
-        /** Number of lines left out. */
         public long count() {
             return count;
         }

@@ -120,7 +120,6 @@ public record ClusterMember(Vertx vertx, HazelcastClusterManager cluster) {
 
         private static final int MAX_PORT = 65_535;
 
-        /** Checks the ranges. */
         public ClusterOptions {
             Objects.requireNonNull(cluster, "cluster");
             Objects.requireNonNull(host, "host");
@@ -140,7 +139,6 @@ public record ClusterMember(Vertx vertx, HazelcastClusterManager cluster) {
             }
         }
 
-        /** Members that are named one by one. */
         public static ClusterOptions ofMembers(
                 String cluster, String host, int port, int eventBusPort, List<String> members) {
             return new ClusterOptions(cluster, host, port, eventBusPort, members, null, port);

@@ -111,7 +111,6 @@ public record ClusterSummary(
         return complaints;
     }
 
-    /** The summary as one line of JSON. */
     public String toJson() {
         return JsonText.of(this);
     }
@@ -131,7 +130,6 @@ public record ClusterSummary(
     public static final class ClusterSummaryTable {
         private ClusterSummaryTable() {}
 
-        /** The table, several lines each ending in a line feed. */
         public static String render(ClusterSummary summary) {
             SummaryTable table = new SummaryTable()
                     .row("model", summary.model())

@@ -38,7 +38,6 @@ public final class ClusterTally {
     private long restartedMoves;
     private long firstRestartedNanos;
 
-    /** Begins now. */
     public ClusterTally() {
         this(System::nanoTime);
     }
@@ -90,7 +89,6 @@ public final class ClusterTally {
         corruptedPages += corrupted;
     }
 
-    /** Notes that blocks are asked for once more. */
     public synchronized void retried() {
         retries++;
     }
@@ -100,49 +98,41 @@ public final class ClusterTally {
         unfinished += blocks;
     }
 
-    /** Notes that a peer is killed. */
     public synchronized void killed(String peer, String run) {
         killedPeer = peer;
         killedRun = run;
         killNanos = nanoTime.getAsLong();
     }
 
-    /** Notes that a new process is started in the place of the peer that was killed. */
     public synchronized void restarted() {
         restarted = true;
         restartNanos = nanoTime.getAsLong();
     }
 
-    /** Whether blocks have come from the restarted peer. */
     public synchronized boolean servedAfterRestart() {
         return restartedMoves > 0;
     }
 
-    /** Whether blocks have come from another peer since one was killed. */
     public synchronized boolean servedMeanwhile() {
         return otherMoves > 0;
     }
 
-    /** Whether blocks have come from two peers at least. */
     public synchronized boolean servedByTwo() {
         return peers.size() > 1;
     }
 
-    /** Moves that have ended well so far. */
     public synchronized long moves() {
         return peers.values().stream()
                 .mapToLong(ClusterSummary.PeerTraffic::moves)
                 .sum();
     }
 
-    /** Bytes of blocks that have arrived so far. */
     public synchronized long bytes() {
         return peers.values().stream()
                 .mapToLong(ClusterSummary.PeerTraffic::bytes)
                 .sum();
     }
 
-    /** All of it. */
     public synchronized ClusterSummary summary(String model, boolean interrupted) {
         boolean served = restartedMoves > 0;
         return new ClusterSummary(

@@ -63,7 +63,6 @@ public final class ClusterTraffic implements AutoCloseable {
         this.tally = tally;
     }
 
-    /** Begins. */
     public void start() {
         for (int i = 0; i < AT_ONCE; i++) {
             threads.execute(this::moveOn);

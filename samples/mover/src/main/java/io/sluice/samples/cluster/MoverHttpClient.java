@@ -44,7 +44,6 @@ public final class MoverHttpClient implements AutoCloseable {
         this.address = address;
     }
 
-    /** Where it is. */
     public URI address() {
         return address;
     }
@@ -66,7 +65,6 @@ public final class MoverHttpClient implements AutoCloseable {
         }
     }
 
-    /** The movers that it knows. */
     public List<Peer> peers() throws IOException {
         return List.of(JSON.treeToValue(get("/api/peers").path("peers"), Peer[].class));
     }
@@ -95,7 +93,6 @@ public final class MoverHttpClient implements AutoCloseable {
         return post("/api/moves", JSON.writeValueAsString(body)).path("id").asText();
     }
 
-    /** A move as it is now. */
     public MoveReport move(String id) throws IOException {
         return JSON.treeToValue(get("/api/moves/" + id), MoveReport.class);
     }
@@ -177,12 +174,10 @@ public final class MoverHttpClient implements AutoCloseable {
             return problem == null || problem.isNull() ? null : MoverProblemException.kind(problem);
         }
 
-        /** Whether nothing will change any more. */
         public boolean hasEnded() {
             return ENDS.contains(state);
         }
 
-        /** Whether all its blocks are there. */
         public boolean isDone() {
             return state.equals(DONE);
         }

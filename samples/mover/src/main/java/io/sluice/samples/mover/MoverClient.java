@@ -74,7 +74,6 @@ public record MoverClient(EventBus bus, String mover, boolean isLocal) {
         return isLocal ? bus.localConsumer(events(mover), told) : bus.consumer(events(mover), told);
     }
 
-    /** Has an operation carried out that takes nothing. */
     public Future<JsonObject> ask(Operation operation) {
         return ask(operation, new JsonObject());
     }

@@ -37,7 +37,6 @@ public record MoverOptions(
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]{1,64}");
 
-    /** Checks the ranges. */
     public MoverOptions {
         Objects.requireNonNull(role, "role");
         Objects.requireNonNull(directory, "directory");
@@ -75,22 +74,18 @@ public record MoverOptions(
         return role.prefix() + name;
     }
 
-    /** The same with another engine. */
     public MoverOptions withEngine(EngineOptions options) {
         return new MoverOptions(role, name, directory, options, metricsRegistry, memoryBytes, limits);
     }
 
-    /** The same with another registry of metrics. */
     public MoverOptions withMetricsRegistry(String registry) {
         return new MoverOptions(role, name, directory, engine, registry, memoryBytes, limits);
     }
 
-    /** The same with more or less memory for its pools. */
     public MoverOptions withMemoryBytes(long bytes) {
         return new MoverOptions(role, name, directory, engine, metricsRegistry, bytes, limits);
     }
 
-    /** The same with other limits. */
     public MoverOptions withLimits(MoveLimits other) {
         return new MoverOptions(role, name, directory, engine, metricsRegistry, memoryBytes, other);
     }

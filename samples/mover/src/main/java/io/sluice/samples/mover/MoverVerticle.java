@@ -24,7 +24,6 @@ public final class MoverVerticle extends VerticleBase {
     private @Nullable Peers peers;
     private @Nullable MoverPresence presence;
 
-    /** To be deployed once. */
     public MoverVerticle(MoverOptions options) {
         this.options = Objects.requireNonNull(options, "options");
     }

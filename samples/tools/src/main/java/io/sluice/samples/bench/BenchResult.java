@@ -105,7 +105,6 @@ public record BenchResult(
         return errors == 0 && differing == 0;
     }
 
-    /** The figures as one line of JSON. */
     public String toJson() {
         return JsonText.of(this);
     }

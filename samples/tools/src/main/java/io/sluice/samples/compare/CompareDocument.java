@@ -45,7 +45,6 @@ public record CompareDocument(
     private static final double NANOS_PER_SECOND = 1e9;
     private static final ObjectMapper JSON = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
 
-    /** Copies the collections. */
     public CompareDocument {
         programs = Map.copyOf(programs);
         comparisons = List.copyOf(comparisons);
@@ -86,7 +85,6 @@ public record CompareDocument(
         }
     }
 
-    /** As JSON, in several lines. */
     public String json() {
         try {
             return JSON.writeValueAsString(this) + "\n";

@@ -12,7 +12,6 @@ import java.util.List;
  * @param isShared whether both sides have one processor, the same
  */
 public record Pinning(List<String> initiator, List<String> target, List<String> ownOptions, boolean isShared) {
-    /** Copies the lists. */
     public Pinning {
         initiator = List.copyOf(initiator);
         target = List.copyOf(target);

@@ -11,7 +11,6 @@ public final class RoundsProgress {
     private final boolean terminal;
     private int lastLength;
 
-    /** Progress that is written as it is made. */
     public RoundsProgress(PrintWriter err, boolean terminal) {
         this.err = err;
         this.terminal = terminal;

@@ -25,7 +25,6 @@ public final class ProgressLine {
     private int lastLength;
     private boolean finished;
 
-    /** A line that starts to measure now. */
     public ProgressLine(PrintStream out, boolean terminal) {
         this(out, terminal, System::nanoTime);
     }

@@ -94,7 +94,6 @@ public record ReplaySummary(
         return pages == 0 ? 0 : (double) pagesReused / pages;
     }
 
-    /** The summary as one line of JSON. */
     public String toJson() {
         return JsonText.of(this);
     }
@@ -121,7 +120,6 @@ public record ReplaySummary(
     public static final class ReplaySummaryTable {
         private ReplaySummaryTable() {}
 
-        /** The table, several lines each ending in a line feed. */
         public static String render(ReplaySummary summary) {
             SummaryTable table = new SummaryTable()
                     .row("model", summary.model())

@@ -6,21 +6,17 @@ import java.util.Locale;
 public final class SummaryTable {
     private final StringBuilder text = new StringBuilder();
 
-    /** A table without rows. */
     public SummaryTable() {}
 
-    /** Appends a row. */
     public SummaryTable row(String label, String value) {
         text.append(String.format(Locale.ROOT, "%-20s %s\n", label, value));
         return this;
     }
 
-    /** Appends a row with a whole number. */
     public SummaryTable row(String label, long value) {
         return row(label, count(value));
     }
 
-    /** Appends a row with a number in a format. */
     public SummaryTable row(String label, String format, double value) {
         return row(label, String.format(Locale.ROOT, format, value));
     }
@@ -35,7 +31,6 @@ public final class SummaryTable {
         return count(value) + " (" + ByteSize.format(value) + ")";
     }
 
-    /** The rows, each ending in a line feed. */
     @Override
     public String toString() {
         return text.toString();

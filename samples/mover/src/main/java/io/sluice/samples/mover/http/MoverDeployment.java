@@ -30,7 +30,6 @@ public record MoverDeployment(MoverClient client, String host, int port, String 
                                 .transform(undeployed -> Future.failedFuture(error))));
     }
 
-    /** Where the HTTP server is. */
     public String url() {
         return "http://" + HostAndPort.text(host, port);
     }

@@ -21,7 +21,6 @@ public record MoverHttpOptions(
     /** The port that is taken unless another is told. */
     public static final int DEFAULT_PORT = 8080;
 
-    /** Checks that all is there. */
     public MoverHttpOptions {
         Objects.requireNonNull(mover, "mover");
         Objects.requireNonNull(host, "host");
@@ -33,17 +32,14 @@ public record MoverHttpOptions(
         return new MoverHttpOptions(mover, "127.0.0.1", 0, null, Limits.defaults(), false);
     }
 
-    /** The same at another place. */
     public MoverHttpOptions listening(String onHost, int onPort) {
         return new MoverHttpOptions(mover, onHost, onPort, metricsRegistry, limits, isLocal);
     }
 
-    /** The same with metrics. */
     public MoverHttpOptions withMetricsRegistry(@Nullable String registry) {
         return new MoverHttpOptions(mover, host, port, registry, limits, isLocal);
     }
 
-    /** The same with other bounds on what clients hold. */
     public MoverHttpOptions withLimits(Limits other) {
         return new MoverHttpOptions(mover, host, port, metricsRegistry, other, isLocal);
     }
@@ -71,7 +67,6 @@ public record MoverHttpOptions(
         /** 4,096 hashes in quotes, three times over. */
         private static final long DEFAULT_BODY_BYTES = 256 << 10;
 
-        /** Checks the ranges. */
         public Limits {
             if (connections < 2 || !requestTimeout.isPositive()) {
                 throw new IllegalArgumentException(

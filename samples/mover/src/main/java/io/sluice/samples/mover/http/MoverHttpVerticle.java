@@ -23,7 +23,6 @@ public final class MoverHttpVerticle extends VerticleBase {
     private volatile int port;
     private @Nullable EventStreams streams;
 
-    /** To be deployed once. */
     public MoverHttpVerticle(MoverHttpOptions options) {
         this.options = Objects.requireNonNull(options, "options");
     }

@@ -204,7 +204,6 @@ final class Move {
         /** It was cancelled, and nothing of it can touch memory any more. */
         CANCELLED;
 
-        /** Whether nothing will change any more. */
         public boolean isEnd() {
             return this == DONE || this == FAILED || this == CANCELLED;
         }
@@ -221,7 +220,6 @@ final class Move {
      */
     public record MoveRequest(
             Direction direction, String peer, String pool, List<Long> hashes, int count, long bytesPerSecond) {
-        /** Which way. */
         public enum Direction {
             /** The peer's blocks are read into the pool here. */
             FROM,

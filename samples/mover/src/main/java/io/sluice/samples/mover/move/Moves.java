@@ -111,12 +111,10 @@ public final class Moves {
         return move.toJson();
     }
 
-    /** A move as it is now. */
     public JsonObject get(String id) {
         return known(id).toJson();
     }
 
-    /** All that are known, the oldest first. */
     public JsonObject list() {
         JsonArray all = new JsonArray();
         moves.values().forEach(move -> all.add(move.toJson()));
@@ -238,7 +236,6 @@ public final class Moves {
      * @param blocks the most blocks of one move
      */
     public record MoveLimits(int running, int waiting, int kept, int blocks) {
-        /** Checks the ranges. */
         public MoveLimits {
             if (running < 1 || waiting < 0 || kept < 1 || blocks < 1) {
                 throw new IllegalArgumentException("limits are positive, not " + running + " running, " + waiting

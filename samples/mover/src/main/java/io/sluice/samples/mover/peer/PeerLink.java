@@ -77,7 +77,6 @@ public final class PeerLink {
         return link;
     }
 
-    /** The connection itself. */
     public TransferConnection connection() {
         return connection;
     }
@@ -301,7 +300,6 @@ public final class PeerLink {
             return new Grant(answer.getLong("lease"), answer.getLong("generation"), layout, slots);
         }
 
-        /** The slot of a block. */
         public int slot(int index) {
             return slots.getInteger(index);
         }

@@ -35,7 +35,6 @@ public final class PeerLinks {
         this.desk = new PoolService(pools);
     }
 
-    /** From now on peers that connect are answered. */
     public void listen() {
         client.accepted()
                 .exceptionHandler(error -> LOG.warn("No further peers are accepted: {}", error.getMessage()))

@@ -44,7 +44,6 @@ public final class Peers {
         this.self = self;
     }
 
-    /** Begins to follow the directory. */
     public void watch() {
         // Events come one at a time, each when the one before was taken in: the watch keeps what is newest meanwhile.
         Scheduler onContext = Schedulers.fromExecutor(task -> context.runOnContext(run -> task.run()));
@@ -56,7 +55,6 @@ public final class Peers {
         }
     }
 
-    /** Follows it no more. */
     public void close() {
         watches.forEach(Disposable::dispose);
     }
@@ -83,12 +81,10 @@ public final class Peers {
         return interrupted;
     }
 
-    /** Whether a name is known. */
     public boolean knows(String peer) {
         return entries.containsKey(peer);
     }
 
-    /** All others. */
     public JsonObject toJson() {
         JsonArray peers = new JsonArray();
         entries.values().stream()

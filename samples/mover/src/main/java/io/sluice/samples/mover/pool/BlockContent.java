@@ -80,17 +80,14 @@ public final class BlockContent {
             return new PageCheck(corrupted);
         }
 
-        /** Whether all pages of a block fit. */
         public boolean isWhole(long hash) {
             return !corrupted.containsKey(hash);
         }
 
-        /** How many pages do not. */
         public int corruptedPages() {
             return corrupted.values().stream().mapToInt(Integer::intValue).sum();
         }
 
-        /** How many blocks have such pages. */
         public int corruptedBlocks() {
             return corrupted.size();
         }

@@ -28,7 +28,6 @@ public final class BlockHash {
         }
     }
 
-    /** Texts of many. */
     public static JsonArray texts(List<Long> hashes) {
         JsonArray texts = new JsonArray();
         hashes.forEach(hash -> texts.add(text(hash)));

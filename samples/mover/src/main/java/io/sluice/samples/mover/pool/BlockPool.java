@@ -57,7 +57,6 @@ public final class BlockPool {
         return pool + "/seals";
     }
 
-    /** The name, the same on both sides of a move. */
     public String name() {
         return name;
     }
@@ -67,27 +66,22 @@ public final class BlockPool {
         return generation;
     }
 
-    /** Its shape. */
     public PoolLayout layout() {
         return layout;
     }
 
-    /** Where the pages lie. */
     public MemoryRegion pages() {
         return pages;
     }
 
-    /** Where their seals lie. */
     public MemoryRegion seals() {
         return seals;
     }
 
-    /** Whether a block is there. */
     public boolean has(long hash) {
         return blocks.containsKey(hash);
     }
 
-    /** How many blocks are there. */
     public int size() {
         return blocks.size();
     }
@@ -170,7 +164,6 @@ public final class BlockPool {
         corruptedPages += pagesFound;
     }
 
-    /** The pool as the API describes it. */
     public JsonObject toJson() {
         return new JsonObject()
                 .put("name", name)

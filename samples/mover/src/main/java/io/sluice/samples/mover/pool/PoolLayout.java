@@ -15,7 +15,6 @@ import io.vertx.core.json.JsonObject;
  * @param blocks how many blocks there is room for
  */
 public record PoolLayout(int layers, int pageBytes, int pagesPerBlock, int blocks) {
-    /** The most blocks of a pool. */
     public static final int MOST_BLOCKS = 1 << 20;
 
     /** A slot's number, and the entry of a block in it: hash, use and pins. */
@@ -68,7 +67,6 @@ public record PoolLayout(int layers, int pageBytes, int pagesPerBlock, int block
                 request.getInteger("layers", 1), pageBytes, request.getInteger("pagesPerBlock", 1), blocks);
     }
 
-    /** As {@link #toJson()} has written it. */
     public static PoolLayout fromJson(JsonObject json) {
         return new PoolLayout(
                 json.getInteger("layers"),
@@ -77,7 +75,6 @@ public record PoolLayout(int layers, int pageBytes, int pagesPerBlock, int block
                 json.getInteger("blocks"));
     }
 
-    /** For a peer. */
     public JsonObject toJson() {
         return new JsonObject()
                 .put("layers", layers)

@@ -50,7 +50,6 @@ public final class Pools {
         this.memoryBytes = memoryBytes;
     }
 
-    /** All of them, by name. */
     public Collection<BlockPool> all() {
         return List.copyOf(pools.values());
     }

@@ -11,12 +11,10 @@ import io.vertx.core.json.JsonObject;
  * @param action what to do about it
  */
 public record Problem(String kind, int status, String title, String detail, String action) {
-    /** The media type. */
     public static final String MEDIA_TYPE = "application/problem+json";
 
     private static final String TYPE = "urn:sluice:problem:";
 
-    /** As it goes over the wire. */
     public JsonObject toJson() {
         return new JsonObject()
                 .put("type", TYPE + kind)
@@ -53,7 +51,6 @@ public record Problem(String kind, int status, String title, String detail, Stri
             this.problem = problem;
         }
 
-        /** What went wrong. */
         public Problem problem() {
             return problem;
         }

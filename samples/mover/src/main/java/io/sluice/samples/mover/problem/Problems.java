@@ -173,7 +173,6 @@ public enum Problems {
         this.action = action;
     }
 
-    /** The HTTP status that goes with it. */
     public int status() {
         return status;
     }
@@ -183,7 +182,6 @@ public enum Problems {
         return problem(detail.formatted(values), action.formatted(values));
     }
 
-    /** The same, to be thrown. */
     public Problem.ProblemException exception(Object... values) {
         return with(values).asException();
     }
