@@ -37,7 +37,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Figures of two processes, with GPU 0 and GPU 1, and beside each what the plain C program of the samples reaches. Arguments: groups of
+ * Figures of two processes, with GPU 0 and GPU 1, and next to each what the plain C program of the samples reaches. Arguments: groups of
  * {@code copies}, {@code pages}, {@code host} and {@code kill}; or {@code serve}, for the process that owns GPU 1. Properties: {@code figures.out} is
  * the file to which a line of JSON is added for each, {@code figures.program} the C program and {@code figures.kernels} the file of the
  * kernels, without which only the engine is measured; {@code figures.window} the bytes of each side, {@code figures.warmup} and

@@ -128,7 +128,7 @@ class ClusterDemoProgramTest {
         assertThat(told.toString()).contains("---- decode/0", "--no-such-option");
     }
 
-    /** Empty if it has ended. The JDK does not tell of long ones. */
+    /** Empty if it has ended. The JDK does not give long ones. */
     private static String commandLine(ProcessHandle process) {
         try {
             return Files.readString(Path.of("/proc", Long.toString(process.pid()), "cmdline"), StandardCharsets.UTF_8);

@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class ClusterTraffic implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ClusterTraffic.class);
-    /** The mover that was asked, and not a peer of it, does not answer: no kind of problem that it could tell of. */
+    /** The mover that was asked, and not a peer of it, does not answer, so it reports no kind of problem. */
     private static final String UNREACHABLE = "mover-unreachable";
 
     private static final int AT_ONCE = 2;

@@ -67,7 +67,7 @@ final class ReportClient {
         });
     }
 
-    /** A listener to whom the end of the connection means nothing: its transfers tell of it. */
+    /** A listener that ignores the end of the connection: its transfers report it. */
     interface NotificationSink extends NotificationListener {
         @Override
         default void ended(@Nullable SluiceException error) {}
