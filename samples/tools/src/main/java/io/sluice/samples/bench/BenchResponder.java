@@ -3,6 +3,7 @@ package io.sluice.samples.bench;
 import io.sluice.engine.Connection;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferOptions;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,9 +27,9 @@ public final class BenchResponder implements ReportClient.NotificationSink {
 
     @Override
     public void notification(byte[] payload) {
-        if (ReportClient.ServerReport.isRequest(payload)) {
+        if (Arrays.equals(payload, ReportClient.ServerReport.REQUEST)) {
             report();
-        } else if (ReportClient.ServerReport.isBegin(payload)) {
+        } else if (Arrays.equals(payload, ReportClient.ServerReport.BEGIN)) {
             sum.reset();
             summing = true;
         } else if (summing) {

@@ -7,7 +7,6 @@ import io.sluice.engine.TransferOptions;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
@@ -39,7 +38,7 @@ final class ReportClient {
     }
 
     void beginChecksum() {
-        send(ServerReport.begin());
+        send(ServerReport.BEGIN);
     }
 
     /** The report as of now; {@code null} if the serving process gives none, and is then not asked again. */
@@ -50,7 +49,7 @@ final class ReportClient {
         }
         CompletableFuture<ServerReport> answer = new CompletableFuture<>();
         awaited = answer;
-        send(ServerReport.request());
+        send(ServerReport.REQUEST);
         try {
             return Waiting.await(answer, PATIENCE);
         } catch (TimeoutException e) {
@@ -76,25 +75,11 @@ final class ReportClient {
     /** A report of the serving process, a notification that another one asks for. */
     record ServerReport(long cpuNanos, long notifications, long checksum) {
         private static final long MAGIC = 0x736C_7569_6365_2D31L;
-        private static final byte[] REQUEST = "sluice bench: report".getBytes(StandardCharsets.US_ASCII);
-        private static final byte[] BEGIN = "sluice bench: begin a checksum".getBytes(StandardCharsets.US_ASCII);
-
-        static byte[] request() {
-            return REQUEST.clone();
-        }
-
-        static boolean isRequest(byte[] payload) {
-            return Arrays.equals(payload, REQUEST);
-        }
+        /** The payload that asks for one. */
+        static final byte[] REQUEST = "sluice bench: report".getBytes(StandardCharsets.US_ASCII);
 
         /** The payload that begins a checksum of all that comes on the connection after it. */
-        static byte[] begin() {
-            return BEGIN.clone();
-        }
-
-        static boolean isBegin(byte[] payload) {
-            return Arrays.equals(payload, BEGIN);
-        }
+        static final byte[] BEGIN = "sluice bench: begin a checksum".getBytes(StandardCharsets.US_ASCII);
 
         byte[] toBytes() {
             return ByteBuffer.allocate(4 * Long.BYTES)

@@ -73,7 +73,7 @@ record BaselineRun(String label, String mode, boolean hasTarget, List<String> op
                 ? environment.runPair(
                         label,
                         Map.of(),
-                        port -> List.of(environment.ceiling(), "target", Integer.toString(port)),
+                        port -> List.of(environment.program(CProgram.CEILING), "target", Integer.toString(port)),
                         port -> command(environment, List.of(Integer.toString(port))))
                 : environment.runAlone(label, Map.of(), command(environment, List.of()));
         BaselineOutput figures = BaselineOutput.of(output);
@@ -83,7 +83,7 @@ record BaselineRun(String label, String mode, boolean hasTarget, List<String> op
     }
 
     private List<String> command(BenchEnvironment environment, List<String> port) {
-        List<String> command = new ArrayList<>(List.of(environment.ceiling(), mode));
+        List<String> command = new ArrayList<>(List.of(environment.program(CProgram.CEILING), mode));
         command.addAll(port);
         for (String operand : operands) {
             command.add(operand.equals(SPIN) && environment.pinning().isShared() ? "yield" : operand);

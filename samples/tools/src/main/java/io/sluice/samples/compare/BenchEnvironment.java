@@ -40,11 +40,7 @@ public record BenchEnvironment(
         return new BenchEnvironment(timing, pinning, ownCommand, interrupted, folder, new CommandLog(folder));
     }
 
-    /** The C program that {@link BaselineBuild} puts there. */
-    String ceiling() {
-        return program(CProgram.CEILING);
-    }
-
+    /** A C program that {@link BaselineBuild} puts there. */
     String program(CProgram program) {
         return folder.resolve(program.fileName()).toString();
     }

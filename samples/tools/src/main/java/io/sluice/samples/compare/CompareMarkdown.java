@@ -15,16 +15,9 @@ public final class CompareMarkdown {
     private CompareMarkdown() {}
 
     static String of(CompareDocument run) {
-        StringBuilder text = new StringBuilder();
-        text.append("Measured ")
-                .append(run.started(), 0, Math.min(run.started().length(), "2000-01-01".length()))
-                .append(" with sluice ")
-                .append(run.sluice())
-                .append(": ")
-                .append(run.title())
-                .append(". ")
-                .append(machine(run))
-                .append("\n");
+        String day = run.started().substring(0, Math.min(run.started().length(), "2000-01-01".length()));
+        StringBuilder text = new StringBuilder("Measured " + day + " with sluice " + run.sluice() + ": " + run.title()
+                + ". " + machine(run) + "\n");
         for (Topic topic : Topic.values()) {
             List<ComparisonResult> results = run.comparisons().stream()
                     .filter(result -> result.topic().equals(topic.toString()))

@@ -112,8 +112,8 @@ class BaselineTest {
         String output = workbench.runPair(
                 "spin",
                 Map.of(),
-                port -> List.of(workbench.ceiling(), "target", Integer.toString(port)),
-                port -> List.of(workbench.ceiling(), "ping-pong", Integer.toString(port), "spin", "0", "50"));
+                port -> List.of(workbench.program(CProgram.CEILING), "target", Integer.toString(port)),
+                port -> List.of(workbench.program(CProgram.CEILING), "ping-pong", Integer.toString(port), "spin", "0", "50"));
         BaselineRun.BaselineOutput figures = BaselineRun.BaselineOutput.of(output);
         assertThat(figures.operations()).isPositive();
         assertThat(figures.nanos()).isGreaterThanOrEqualTo(50_000_000);
@@ -124,7 +124,7 @@ class BaselineTest {
     @ParameterizedTest
     @MethodSource("wrongArguments")
     void wrongArgumentsAreNamed(List<String> arguments) {
-        List<String> command = Pinning.command(List.of(workbench.ceiling()), arguments);
+        List<String> command = Pinning.command(List.of(workbench.program(CProgram.CEILING)), arguments);
         assertThatThrownBy(() -> workbench.runAlone("ceiling", Map.of(), command))
                 .isInstanceOf(MeasurementFailedException.class)
                 .hasMessageContaining("status 2")
@@ -151,7 +151,7 @@ class BaselineTest {
     @Test
     void aTargetTrustsNoStranger() throws Exception {
         int port = LoopbackPort.free();
-        List<String> command = List.of(workbench.ceiling(), "target", Integer.toString(port));
+        List<String> command = List.of(workbench.program(CProgram.CEILING), "target", Integer.toString(port));
         try (ToolProcess target = ToolProcess.start(workbench.folder(), Map.of(), BOUND, command)) {
             Awaitility.await("it listens or has ended")
                     .atMost(BOUND)

@@ -95,7 +95,6 @@ final class EventStreams {
         private @Nullable Runnable atEnd;
         private boolean begun;
         private boolean over;
-        private boolean waitsForRoom;
         private long lastTaken = System.nanoTime();
 
         /**
@@ -179,16 +178,12 @@ final class EventStreams {
             if (!response.writeQueueFull()) {
                 return true;
             }
-            if (!waitsForRoom) {
-                waitsForRoom = true;
-                response.drainHandler(drained -> {
-                    waitsForRoom = false;
-                    lastTaken = System.nanoTime();
-                    if (!over) {
-                        flush();
-                    }
-                });
-            }
+            response.drainHandler(drained -> {
+                lastTaken = System.nanoTime();
+                if (!over) {
+                    flush();
+                }
+            });
             return false;
         }
 
@@ -203,7 +198,7 @@ final class EventStreams {
             if (over || !begun) {
                 return;
             }
-            if (waitsForRoom) {
+            if (response.writeQueueFull()) {
                 if (silence > PATIENCE_NANOS) {
                     disconnect();
                 }

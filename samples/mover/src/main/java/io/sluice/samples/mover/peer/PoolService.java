@@ -83,7 +83,7 @@ record PoolService(Pools pools) {
             }
             slots.add(slot);
         }
-        return granted(pool, leases.add(new Leases.Lease.Reading(pool, pinned)), slots);
+        return granted(pool, leases.add(new Leases.Lease(pool, false, pinned, List.of())), slots);
     }
 
     private JsonObject offer(JsonObject body, Leases leases) {
@@ -104,7 +104,7 @@ record PoolService(Pools pools) {
                 slots.add(slot);
             }
         }
-        return granted(pool, leases.add(new Leases.Lease.Writing(pool, reserved)), slots);
+        return granted(pool, leases.add(new Leases.Lease(pool, true, List.of(), reserved)), slots);
     }
 
     private static JsonObject granted(BlockPool pool, long lease, JsonArray slots) {
@@ -116,7 +116,7 @@ record PoolService(Pools pools) {
     }
 
     private Future<JsonObject> commit(JsonObject body, Leases leases) {
-        Leases.Lease.Writing writing = leases.takeWriting(body.getLong("lease", 0L));
+        Leases.Lease writing = leases.takeWriting(body.getLong("lease", 0L));
         if (writing == null) {
             throw new IllegalArgumentException("there is no such lease");
         }
@@ -154,12 +154,10 @@ record PoolService(Pools pools) {
         }
 
         /** Takes one back that is for writing, without ending it; {@code null} if there is none. */
-        Lease.@Nullable Writing takeWriting(long id) {
-            if (!(leases.get(id) instanceof Lease.Writing writing)) {
-                return null;
-            }
-            leases.remove(id);
-            return writing;
+        @Nullable
+        Lease takeWriting(long id) {
+            Lease lease = leases.get(id);
+            return lease != null && lease.isWriting() ? leases.remove(id) : null;
         }
 
         void end(long id) {
@@ -177,25 +175,13 @@ record PoolService(Pools pools) {
             all.forEach(Lease::end);
         }
 
-        /** What a peer may use here for a while: blocks that it reads, or slots that it writes. */
-        sealed interface Lease {
+        /** What a peer may use here for a while: blocks that it reads, which stay where they are, or slots that it writes. */
+        record Lease(
+                BlockPool pool, boolean isWriting, List<Long> hashes, List<BlockPool.ReservedBlock> blocks) {
             /** The peer is done with it, or gone. */
-            void end();
-
-            /** Blocks that stay where they are. */
-            record Reading(BlockPool pool, List<Long> hashes) implements Lease {
-                @Override
-                public void end() {
-                    hashes.forEach(pool::unpin);
-                }
-            }
-
-            /** Slots that are reserved. */
-            record Writing(BlockPool pool, List<BlockPool.ReservedBlock> blocks) implements Lease {
-                @Override
-                public void end() {
-                    blocks.forEach(block -> pool.giveBack(block.slot()));
-                }
+            void end() {
+                hashes.forEach(pool::unpin);
+                blocks.forEach(block -> pool.giveBack(block.slot()));
             }
         }
     }
