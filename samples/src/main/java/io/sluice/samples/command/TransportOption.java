@@ -53,9 +53,9 @@ final class TransportOption {
      * @throws CommandFailure if a transport is not known or not available, or a variable cannot be read
      */
     EngineOptions.Builder engineOptions() {
-        if (integrity != null) {
-            requireIntegrity(integrity);
-        }
+        ProgramCommand.require(
+                integrity == null || integrity.equals("none") || integrity.equals("crc32c"),
+                "--integrity is none or crc32c, not '" + integrity + "'");
         if (!names.isEmpty()) {
             List<TransportStatus> known = TransferEngine.transports();
             List<TransportStatus> named =
@@ -71,11 +71,6 @@ final class TransportOption {
         } catch (IllegalArgumentException e) {
             throw CommandFailure.usage(e);
         }
-    }
-
-    private static void requireIntegrity(String name) {
-        ProgramCommand.require(
-                name.equals("none") || name.equals("crc32c"), "--integrity is none or crc32c, not '" + name + "'");
     }
 
     private static TransportStatus find(String name, List<TransportStatus> known) {

@@ -21,6 +21,7 @@ import io.sluice.samples.kvcache.RequestPlan;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
@@ -78,11 +79,12 @@ final class DecodeSession {
         return link.received()
                 .flatMap(this::answers, MESSAGES_IN_FLIGHT)
                 .flatMap(link::send)
-                .then(Mono.fromSupplier(
-                        () -> new DecodeNode.SessionReport(requestsChecked, pagesChecked, pagesCorrupted, null)))
-                .onErrorResume(error -> lastWord(error)
-                        .then(Mono.fromSupplier(() ->
-                                new DecodeNode.SessionReport(requestsChecked, pagesChecked, pagesCorrupted, error))));
+                .then(Mono.fromSupplier(() -> report(null)))
+                .onErrorResume(error -> lastWord(error).then(Mono.fromSupplier(() -> report(error))));
+    }
+
+    private DecodeNode.SessionReport report(@Nullable Throwable error) {
+        return new DecodeNode.SessionReport(requestsChecked, pagesChecked, pagesCorrupted, error);
     }
 
     private Flux<? extends ControlMessage> answers(ControlMessage message) {

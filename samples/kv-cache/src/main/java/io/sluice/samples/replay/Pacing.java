@@ -8,14 +8,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** When the requests of a trace are sent. */
-public final class Pacing {
+public record Pacing(double speed) {
     private static final double UNLIMITED = Double.POSITIVE_INFINITY;
-
-    private final double speed;
-
-    private Pacing(double speed) {
-        this.speed = speed;
-    }
 
     public static Pacing unlimited() {
         return new Pacing(UNLIMITED);

@@ -9,7 +9,6 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +25,7 @@ final class ConnectionGate {
     // the address of each
     private final Map<HttpConnection, String> open = new HashMap<>();
     // whose answer is the last that has begun: requests may come before the answers of earlier ones have gone
-    private final Map<HttpConnection, AtomicBoolean> current = new HashMap<>();
+    private final Map<HttpConnection, Exchange> current = new HashMap<>();
     // since when a request is awaited, the earliest first
     private final Map<HttpConnection, Long> awaited = new LinkedHashMap<>();
 
@@ -67,17 +66,17 @@ final class ConnectionGate {
         return request -> {
             HttpConnection connection = request.connection();
             awaitRequest(connection);
-            AtomicBoolean answered = new AtomicBoolean();
-            current.put(connection, answered);
+            Exchange exchange = new Exchange();
+            current.put(connection, exchange);
             request.end().onSuccess(whole -> {
                 // an answer may be given before the request was read
-                if (!answered.get() && current.get(connection) == answered) {
+                if (!exchange.answered && current.get(connection) == exchange) {
                     awaited.remove(connection);
                 }
             });
-            request.response().bodyEndHandler(end -> {
-                answered.set(true);
-                if (current.get(connection) == answered) {
+            request.response().bodyEndHandler(answered -> {
+                exchange.answered = true;
+                if (current.get(connection) == exchange) {
                     awaitRequest(connection);
                 }
             });
@@ -131,5 +130,9 @@ final class ConnectionGate {
         open.remove(connection);
         current.remove(connection);
         awaited.remove(connection);
+    }
+
+    private static final class Exchange {
+        private boolean answered;
     }
 }
