@@ -95,6 +95,7 @@ final class EventStreams {
         private @Nullable Runnable atEnd;
         private boolean begun;
         private boolean over;
+        private boolean waitsForRoom;
         private long lastTaken = System.nanoTime();
 
         /**
@@ -178,12 +179,16 @@ final class EventStreams {
             if (!response.writeQueueFull()) {
                 return true;
             }
-            response.drainHandler(drained -> {
-                lastTaken = System.nanoTime();
-                if (!over) {
-                    flush();
-                }
-            });
+            if (!waitsForRoom) {
+                waitsForRoom = true;
+                response.drainHandler(drained -> {
+                    waitsForRoom = false;
+                    lastTaken = System.nanoTime();
+                    if (!over) {
+                        flush();
+                    }
+                });
+            }
             return false;
         }
 
@@ -198,7 +203,7 @@ final class EventStreams {
             if (over || !begun) {
                 return;
             }
-            if (response.writeQueueFull()) {
+            if (waitsForRoom) {
                 if (silence > PATIENCE_NANOS) {
                     disconnect();
                 }
