@@ -1,13 +1,8 @@
 package io.sluice.cuda;
 
 import io.sluice.jni.CudaDevice;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.List;
-import java.util.UUID;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -39,29 +34,15 @@ final class Gpus implements AutoCloseable {
 
     private static List<String> ids() {
         return IntStream.range(0, Math.max(0, CudaDevice.count()))
-                .mapToObj(ordinal -> query(ordinal, false))
+                .mapToObj(GpuInfo::id)
                 .toList();
     }
 
     /** What there is, in words. */
     static List<String> describe() {
         return IntStream.range(0, Math.max(0, CudaDevice.count()))
-                .mapToObj(ordinal -> query(ordinal, true))
+                .mapToObj(GpuInfo::describe)
                 .toList();
-    }
-
-    private static String query(int ordinal, boolean named) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment record = arena.allocate(CudaDevice.RECORD_BYTES, Long.BYTES);
-            CudaException.check(CudaDevice.query(ordinal, record.address()), "cannot describe GPU " + ordinal);
-            String id = id(record.asSlice(CudaDevice.RECORD_UUID_OFFSET, 16));
-            return named ? record.getString(CudaDevice.RECORD_NAME_OFFSET) + " " + id : id;
-        }
-    }
-
-    private static String id(MemorySegment uuid) {
-        ValueLayout.OfLong big = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
-        return "GPU-" + new UUID(uuid.get(big, 0), uuid.get(big, Long.BYTES));
     }
 
     int count() {
