@@ -7,6 +7,7 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.sluice.engine.ConnectionState;
+import io.sluice.engine.DeviceMetrics;
 import io.sluice.engine.EngineMetrics;
 import io.sluice.engine.EngineMetrics.Operation;
 import io.sluice.engine.EngineMetrics.Outcome;
@@ -136,6 +137,7 @@ final class EngineBinding {
         metrics.transports().forEach(this::registerTransport);
         metrics.pollers().forEach(this::registerPoller);
         metrics.ports().forEach(this::registerPort);
+        metrics.devices().forEach(this::registerDevice);
         registerHistograms(there);
         if (peers > 0) {
             PeerMeters ofPeers = new PeerMeters(metrics, tags, peers, meters);
@@ -282,6 +284,25 @@ final class EngineBinding {
             meters.counter(
                     EngineMeter.PORT_EVENTS, own.and("counter", counter), reading, ports -> ports.value(counter));
         }
+    }
+
+    private void registerDevice(DeviceMetrics device) {
+        read.add(device);
+        Tags own = tags.and("device", device.device());
+        for (DeviceMetrics.Unit unit : DeviceMetrics.Unit.values()) {
+            Tags by = own.and("unit", lower(unit));
+            meters.counter(EngineMeter.DEVICE_LAUNCHES, by, device, figures -> figures.launches(unit));
+            meters.counter(EngineMeter.DEVICE_BYTES, by, device, figures -> figures.bytes(unit));
+        }
+        meters.timer(
+                EngineMeter.DEVICE_DURATION,
+                own,
+                device,
+                DeviceMetrics::requests,
+                DeviceMetrics::requestNanos);
+        meters.gauge(
+                EngineMeter.DEVICE_MEMORY, own.and("kind", "allocated"), device, DeviceMetrics::allocatedBytes);
+        meters.gauge(EngineMeter.DEVICE_MEMORY, own.and("kind", "pinned"), device, DeviceMetrics::pinnedBytes);
     }
 
     private void registerHistograms(MeterRegistry there) {

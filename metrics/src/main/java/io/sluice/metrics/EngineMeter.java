@@ -208,6 +208,37 @@ public enum EngineMeter {
             "device",
             "port",
             "counter"),
+    /** Work given to a device. */
+    DEVICE_LAUNCHES(
+            "sluice.device.launches",
+            Type.COUNTER,
+            "",
+            "Launches of kernels, or copies, that a GPU was given; unit is kernel or copy_engine",
+            "device",
+            "unit"),
+    /** Bytes given to a device. */
+    DEVICE_BYTES(
+            "sluice.device.bytes",
+            Type.COUNTER,
+            "bytes",
+            "Bytes that a GPU was given to move by its kernels or copy engines",
+            "device",
+            "unit"),
+    /** Time of requests on a device. */
+    DEVICE_DURATION(
+            "sluice.device.duration",
+            Type.TIMER,
+            "seconds",
+            "Count and sum of the times of requests on a GPU, their wait there included",
+            "device"),
+    /** Memory of a device. */
+    DEVICE_MEMORY(
+            "sluice.device.memory",
+            Type.GAUGE,
+            "bytes",
+            "Memory that the engine has allocated on a GPU, or pinned on the host for it; kind is allocated or pinned",
+            "device",
+            "kind"),
     /** Operations with a peer. */
     PEER_OPERATIONS("sluice.peer.operations", Type.COUNTER, "", "Successful operations with the peer", "peer"),
     /** Bytes of a peer. */

@@ -1,6 +1,5 @@
 package io.sluice.metrics;
 
-import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Tags;
 import io.sluice.engine.EngineId;
 import io.sluice.engine.EngineMetrics;
@@ -13,7 +12,6 @@ import java.util.Iterator;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
 
 /**
@@ -62,14 +60,12 @@ final class PeerMeters {
         meters.counter(EngineMeter.PEER_OPERATIONS, own, this, PeerMeters::otherOperations);
         meters.counter(EngineMeter.PEER_BYTES, own, this, all -> all.sumOfOthers(PeerMetrics::bytes, Gone::bytes));
         meters.counter(EngineMeter.PEER_ERRORS, own, this, all -> all.sumOfOthers(PeerMetrics::errors, Gone::errors));
-        meters.register(FunctionTimer.builder(
-                        EngineMeter.PEER_DURATION.meterName(),
-                        this,
-                        PeerMeters::operationsOfOthers,
-                        all -> all.sumOfOthers(PeerMetrics::durationNanos, Gone::nanos),
-                        TimeUnit.NANOSECONDS)
-                .description(EngineMeter.PEER_DURATION.description())
-                .tags(own)::register);
+        meters.timer(
+                EngineMeter.PEER_DURATION,
+                own,
+                this,
+                PeerMeters::operationsOfOthers,
+                all -> all.sumOfOthers(PeerMetrics::durationNanos, Gone::nanos));
         meters.gauge(
                 EngineMeter.PEER_IN_FLIGHT_OPERATIONS,
                 own,
@@ -164,14 +160,7 @@ final class PeerMeters {
         own.counter(EngineMeter.PEER_OPERATIONS, ofPeer, peer, PeerMetrics::operations);
         own.counter(EngineMeter.PEER_BYTES, ofPeer, peer, PeerMetrics::bytes);
         own.counter(EngineMeter.PEER_ERRORS, ofPeer, peer, PeerMetrics::errors);
-        own.register(FunctionTimer.builder(
-                        EngineMeter.PEER_DURATION.meterName(),
-                        peer,
-                        PeerMetrics::operations,
-                        PeerMetrics::durationNanos,
-                        TimeUnit.NANOSECONDS)
-                .description(EngineMeter.PEER_DURATION.description())
-                .tags(ofPeer)::register);
+        own.timer(EngineMeter.PEER_DURATION, ofPeer, peer, PeerMetrics::operations, PeerMetrics::durationNanos);
         own.gauge(EngineMeter.PEER_IN_FLIGHT_OPERATIONS, ofPeer, peer, PeerMetrics::inFlightOperations);
         own.gauge(EngineMeter.PEER_PENDING, ofPeer, peer, PeerMetrics::pending);
         own.gauge(EngineMeter.PEER_SILENCE, ofPeer, peer, figures -> figures.silenceNanos() / NANOS_A_SECOND);

@@ -1,6 +1,7 @@
 package io.sluice.metrics;
 
 import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -8,8 +9,10 @@ import io.micrometer.core.instrument.Tags;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
 
 /** Meters that are registered and removed together. Thread-safe. */
 final class RegisteredMeters {
@@ -41,6 +44,12 @@ final class RegisteredMeters {
         register(Gauge.builder(meter.meterName(), read, value)
                 .description(meter.description())
                 .baseUnit(meter.unit().isEmpty() ? null : meter.unit())
+                .tags(tags)::register);
+    }
+
+    <T> void timer(EngineMeter meter, Tags tags, T read, ToLongFunction<T> count, ToDoubleFunction<T> nanos) {
+        register(FunctionTimer.builder(meter.meterName(), read, count, nanos, TimeUnit.NANOSECONDS)
+                .description(meter.description())
                 .tags(tags)::register);
     }
 

@@ -30,7 +30,15 @@ class DashboardRulesTest {
     void itHasARowForEachQuestion() {
         assertThat(DASHBOARD.rows())
                 .containsExactly(
-                        "Overview", "Throughput", "Latency", "Backpressure", "Peers", "Memory", "Pollers", "Verbs");
+                        "Overview",
+                        "Throughput",
+                        "Latency",
+                        "Backpressure",
+                        "Peers",
+                        "Memory",
+                        "Pollers",
+                        "Verbs",
+                        "GPUs");
     }
 
     @Test

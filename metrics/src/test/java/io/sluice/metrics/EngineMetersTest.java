@@ -152,9 +152,9 @@ class EngineMetersTest {
                         EngineMeters.builder(engines.source()).peers(1).build()) {
             MeterRegistry registry = new SimpleMeterRegistry();
             meters.bindTo(registry);
-            // a tcp connection has no device with ports
+            // a tcp connection has no device
             Stream<String> documented = Arrays.stream(EngineMeter.values())
-                    .filter(meter -> meter != EngineMeter.PORT_EVENTS)
+                    .filter(meter -> !meter.tags().contains("device"))
                     .map(EngineMeter::meterName);
             Stream<String> percentiles = Arrays.stream(TransferHistogram.values())
                     .map(histogram -> histogram.meter().meterName() + ".percentile");
@@ -166,7 +166,7 @@ class EngineMetersTest {
             Set<String> exposed = Scrape.of(prometheus.scrape()).names();
             assertThat(exposed)
                     .isEqualTo(Arrays.stream(EngineMeter.values())
-                            .filter(meter -> meter != EngineMeter.PORT_EVENTS)
+                            .filter(meter -> !meter.tags().contains("device"))
                             .flatMap(meter -> meter.prometheusNames().stream())
                             .collect(Collectors.toSet()));
         }

@@ -1,5 +1,6 @@
 package io.sluice.metrics;
 
+import io.sluice.engine.DeviceMetrics;
 import io.sluice.engine.EngineId;
 import io.sluice.engine.EngineMetrics;
 import io.sluice.engine.InFlightWindow;
@@ -20,6 +21,7 @@ final class FakeMetrics implements EngineMetrics {
     final List<PeerMetrics> peers = new CopyOnWriteArrayList<>();
     final List<PortMetrics> ports = new CopyOnWriteArrayList<>();
     final List<TransportMetrics> transports = new CopyOnWriteArrayList<>();
+    final List<DeviceMetrics> devices = new CopyOnWriteArrayList<>();
     private final String name;
 
     FakeMetrics(String name) {
@@ -103,6 +105,34 @@ final class FakeMetrics implements EngineMetrics {
         }
     }
 
+    /** A GPU that has done so many requests. */
+    record Gpu(String device, long requests) implements DeviceMetrics {
+        @Override
+        public long launches(Unit unit) {
+            return unit == Unit.KERNEL ? 10 : 20;
+        }
+
+        @Override
+        public long bytes(Unit unit) {
+            return 100 * launches(unit);
+        }
+
+        @Override
+        public long requestNanos() {
+            return 2_000_000_000 * requests;
+        }
+
+        @Override
+        public long allocatedBytes() {
+            return 1 << 20;
+        }
+
+        @Override
+        public long pinnedBytes() {
+            return 1 << 12;
+        }
+    }
+
     @Override
     public String engine() {
         return name;
@@ -126,6 +156,11 @@ final class FakeMetrics implements EngineMetrics {
     @Override
     public List<PortMetrics> ports() {
         return List.copyOf(ports);
+    }
+
+    @Override
+    public List<DeviceMetrics> devices() {
+        return List.copyOf(devices);
     }
 
     @Override

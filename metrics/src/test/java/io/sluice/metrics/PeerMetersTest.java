@@ -4,11 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.search.RequiredSearch;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -128,6 +131,27 @@ class PeerMetersTest {
                         .functionCounter()
                         .count())
                 .isEqualTo(8);
+    }
+
+    @Test
+    void aGpuTellsItsWorkByUnitAndItsMemoryByKind() {
+        metrics.devices.add(new FakeMetrics.Gpu("GPU-1", 3));
+        meters.bindTo(registry);
+        assertThat(gpu(EngineMeter.DEVICE_LAUNCHES, "unit", "kernel").functionCounter().count())
+                .isEqualTo(10);
+        assertThat(gpu(EngineMeter.DEVICE_BYTES, "unit", "copy_engine").functionCounter().count())
+                .isEqualTo(2000);
+        FunctionTimer timer = registry.get(EngineMeter.DEVICE_DURATION.meterName())
+                .tag("device", "GPU-1")
+                .functionTimer();
+        assertThat(timer.count()).isEqualTo(3);
+        assertThat(timer.totalTime(TimeUnit.SECONDS)).isEqualTo(6);
+        assertThat(gpu(EngineMeter.DEVICE_MEMORY, "kind", "allocated").gauge().value()).isEqualTo(1 << 20);
+        assertThat(gpu(EngineMeter.DEVICE_MEMORY, "kind", "pinned").gauge().value()).isEqualTo(1 << 12);
+    }
+
+    private RequiredSearch gpu(EngineMeter meter, String key, String value) {
+        return registry.get(meter.meterName()).tags("device", "GPU-1", key, value);
     }
 
     @Test

@@ -72,6 +72,15 @@ public interface EngineMetrics {
     List<PortMetrics> ports();
 
     /**
+     * Returns the metrics of the devices that carry out transfers, such as GPUs.
+     *
+     * @return always the same; empty without such devices
+     */
+    default List<DeviceMetrics> devices() {
+        return List.of();
+    }
+
+    /**
      * Returns the number of operations that ended, over all transports. Each element of a vectored transfer counts.
      *
      * @param operation the kind of operation

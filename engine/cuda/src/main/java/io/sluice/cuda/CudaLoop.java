@@ -211,9 +211,10 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
     public int poll() {
         int done = 0;
         boolean busy = false;
+        long now = loop.now();
         for (GpuStreams streams : byOrdinal) {
             for (StreamLane lane : GpuStreams.lanes(streams)) {
-                done += lane.reap();
+                done += lane.reap(now);
                 busy |= lane.isBusy();
             }
         }

@@ -2,6 +2,7 @@ package io.sluice.cuda;
 
 import io.sluice.engine.Access;
 import io.sluice.engine.AtomicDomain;
+import io.sluice.engine.DeviceMetrics;
 import io.sluice.engine.MemoryKind;
 import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegionOptions;
@@ -13,6 +14,7 @@ import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.SecretSource;
 import io.sluice.engine.transport.Transport;
 import io.sluice.engine.transport.TransportLoop;
+import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -77,6 +79,11 @@ final class CudaTransport implements Transport {
     @Override
     public TransportLoop openLoop(EventLoop loop) {
         return new CudaLoop(loop, gpus, thread, secrets, options.copyEngines());
+    }
+
+    @Override
+    public List<DeviceMetrics> devices() {
+        return List.copyOf(gpus.metrics());
     }
 
     @Override

@@ -27,6 +27,7 @@ final class DeviceAllocation implements AllocatedMemory {
         this.bytes = bytes;
         this.memory = RegionMemory.device(MemoryKind.CUDA, gpu.id(), address, length, open::get);
         this.registration = DeviceRegistration.of(memory, gpus);
+        gpu.metrics().allocated(bytes);
     }
 
     /** Makes it, zeroed. */
@@ -78,7 +79,9 @@ final class DeviceAllocation implements AllocatedMemory {
     public void close() {
         open.set(false);
         int freed = CudaMemory.free(gpu.device(), address, bytes);
-        if (freed < 0) {
+        if (freed >= 0) {
+            gpu.metrics().allocated(-bytes);
+        } else {
             LOG.warn(
                     "memory stays allocated",
                     new CudaException("cannot free " + bytes + " bytes of " + gpu.id(), freed));

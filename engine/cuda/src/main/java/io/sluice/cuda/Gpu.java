@@ -18,29 +18,30 @@ final class Gpu implements AutoCloseable {
     private static final long LOOK_NANOS = 20_000;
 
     private final int ordinal;
-    private final String id;
+    private final GpuMetrics metrics;
     private final long device;
     private final long kernels;
     private final int blocks;
     private @Nullable GpuWords words;
     private volatile boolean isKept;
 
-    private Gpu(int ordinal, String id, long device, long kernels, int blocks) {
+    private Gpu(int ordinal, GpuMetrics metrics, long device, long kernels, int blocks) {
         this.ordinal = ordinal;
-        this.id = id;
+        this.metrics = metrics;
         this.device = device;
         this.kernels = kernels;
         this.blocks = blocks;
     }
 
-    static Gpu open(int ordinal, String id, int blocks) {
+    static Gpu open(int ordinal, GpuMetrics metrics, int blocks) {
+        String id = metrics.device();
         long device = CudaException.check(CudaDevice.open(ordinal), "cannot open " + id);
         try (Arena arena = Arena.ofConfined()) {
             long kernels = CudaException.check(
                     CudaModule.load(
                             device, arena.allocateFrom(CudaKernels.ptx()).address()),
                     "cannot load the kernels on " + id);
-            return new Gpu(ordinal, id, device, kernels, blocks);
+            return new Gpu(ordinal, metrics, device, kernels, blocks);
         } catch (RuntimeException | Error e) {
             CudaDevice.close(device);
             throw e;
@@ -53,7 +54,11 @@ final class Gpu implements AutoCloseable {
 
     /** {@code GPU-…}, the same in every process. */
     String id() {
-        return id;
+        return metrics.device();
+    }
+
+    GpuMetrics metrics() {
+        return metrics;
     }
 
     /** The driver's handle of it. */
@@ -72,7 +77,7 @@ final class Gpu implements AutoCloseable {
 
     private long stream(int priority) {
         return CudaException.check(
-                CudaStream.create(device, kernels, priority, blocks), "cannot make a stream on " + id);
+                CudaStream.create(device, kernels, priority, blocks), "cannot make a stream on " + id());
     }
 
     /** How the host's threads reach words of its memory. The first call blocks. */
@@ -88,7 +93,7 @@ final class Gpu implements AutoCloseable {
     /** Makes memory of it zeros, and waits until it is; false if that takes too long, and the GPU may still write there. */
     boolean zero(long address, long bytes) {
         long stream = newStream();
-        PinnedMemory pinned = new PinnedMemory(device, CudaStream.REQUEST_BYTES + Long.BYTES);
+        PinnedMemory pinned = new PinnedMemory(this, CudaStream.REQUEST_BYTES + Long.BYTES);
         int state = fill(stream, pinned, address, bytes);
         if (state == CudaStream.NOT_READY) {
             // so that neither stream nor word can be given back
@@ -97,7 +102,7 @@ final class Gpu implements AutoCloseable {
         }
         CudaStream.destroy(stream);
         pinned.close();
-        CudaException.check(state, "cannot fill memory of " + id);
+        CudaException.check(state, "cannot fill memory of " + id());
         return true;
     }
 

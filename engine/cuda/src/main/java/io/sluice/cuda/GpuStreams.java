@@ -34,7 +34,7 @@ final class GpuStreams {
 
     /** Makes them; on a thread that may block. */
     static GpuStreams open(Gpu gpu) {
-        PinnedMemory pinned = new PinnedMemory(gpu.device(), COUNT * LANE_BYTES + PageTables.BYTES);
+        PinnedMemory pinned = new PinnedMemory(gpu, COUNT * LANE_BYTES + PageTables.BYTES);
         List<Long> streams = new ArrayList<>();
         try {
             for (int i = 0; i < COUNT; i++) {
@@ -49,9 +49,10 @@ final class GpuStreams {
         long tablesAt = COUNT * LANE_BYTES;
         PageTables tables =
                 new PageTables(pinned.segment().asSlice(tablesAt, PageTables.BYTES), pinned.deviceAddress() + tablesAt);
+        WorkCounters counters = gpu.metrics().newCounters();
         StreamLane[] lanes = new StreamLane[COUNT];
         for (int i = 0; i < COUNT; i++) {
-            lanes[i] = new StreamLane(streams.get(i), pinned, i * LANE_BYTES, tables);
+            lanes[i] = new StreamLane(streams.get(i), pinned, i * LANE_BYTES, tables, counters);
         }
         return new GpuStreams(gpu, pinned, tables, lanes);
     }

@@ -11,6 +11,7 @@ final class Gpus implements AutoCloseable {
     private final List<String> ids;
     private final int blocks;
     private final boolean[] additions;
+    private final List<GpuMetrics> metrics;
     // copied on change
     private volatile @Nullable Gpu[] opened;
 
@@ -18,6 +19,7 @@ final class Gpus implements AutoCloseable {
         this.ids = ids();
         this.blocks = blocks;
         this.additions = additions(ids.size());
+        this.metrics = ids.stream().map(GpuMetrics::new).toList();
         this.opened = new @Nullable Gpu[ids.size()];
     }
 
@@ -58,6 +60,11 @@ final class Gpus implements AutoCloseable {
         return ids.get(ordinal);
     }
 
+    /** Also of those that are not open. */
+    List<GpuMetrics> metrics() {
+        return metrics;
+    }
+
     List<String> all() {
         return ids;
     }
@@ -74,7 +81,7 @@ final class Gpus implements AutoCloseable {
         if (before != null) {
             return before;
         }
-        Gpu made = Gpu.open(ordinal, ids.get(ordinal), blocks);
+        Gpu made = Gpu.open(ordinal, metrics.get(ordinal), blocks);
         @Nullable Gpu[] more = Arrays.copyOf(now, now.length);
         more[ordinal] = made;
         opened = more;

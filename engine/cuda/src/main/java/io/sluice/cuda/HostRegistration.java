@@ -23,6 +23,7 @@ final class HostRegistration implements RegisteredMemory {
     private volatile State state = State.UNPINNED;
     // written before the state
     private PinnedRanges.@Nullable Pin pin;
+    private @Nullable Gpu pinnedFor;
 
     /** How far it is. */
     enum State {
@@ -79,6 +80,10 @@ final class HostRegistration implements RegisteredMemory {
                 } catch (CudaException e) {
                     LOG.warn("no GPU reaches {}", memory, e);
                 }
+                if (made != null) {
+                    pinnedFor = by;
+                    by.metrics().pinned(memory.length());
+                }
                 pin = made;
                 state = made == null ? State.REFUSED : State.PINNED;
             }
@@ -103,8 +108,10 @@ final class HostRegistration implements RegisteredMemory {
                 state = State.CLOSED;
             }
             PinnedRanges.Pin pages = pin;
-            if (before == State.PINNED && pages != null) {
+            Gpu gpu = pinnedFor;
+            if (before == State.PINNED && pages != null && gpu != null) {
                 pages.close();
+                gpu.metrics().pinned(-memory.length());
             }
         }
     }

@@ -8,23 +8,24 @@ import java.lang.foreign.MemorySegment;
 final class PinnedMemory implements AutoCloseable {
     private static final long PAGE_BYTES = 4096;
 
-    private final long device;
+    private final Gpu gpu;
     private final Arena arena = Arena.ofShared();
     private final MemorySegment segment;
     private final long deviceAddress;
 
-    PinnedMemory(long device, long bytes) {
-        this.device = device;
+    PinnedMemory(Gpu gpu, long bytes) {
+        this.gpu = gpu;
         try {
             // no other memory shares its pages: the driver takes no page twice
             segment = arena.allocate((bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES, PAGE_BYTES);
             deviceAddress = CudaException.check(
-                    CudaMemory.registerHost(device, segment.address(), segment.byteSize()),
+                    CudaMemory.registerHost(gpu.device(), segment.address(), segment.byteSize()),
                     "cannot pin " + bytes + " bytes");
         } catch (RuntimeException | Error e) {
             arena.close();
             throw e;
         }
+        gpu.metrics().pinned(segment.byteSize());
     }
 
     MemorySegment segment() {
@@ -39,7 +40,8 @@ final class PinnedMemory implements AutoCloseable {
     /** No work of a GPU on it is under way. */
     @Override
     public void close() {
-        CudaMemory.unregisterHost(device, segment.address());
+        CudaMemory.unregisterHost(gpu.device(), segment.address());
+        gpu.metrics().pinned(-segment.byteSize());
         arena.close();
     }
 }

@@ -30,6 +30,7 @@ final class StreamLane {
     private final long wordOffset;
     private final long wordAddress;
     private final PageTables tables;
+    private final WorkCounters counters;
     private final @Nullable WorkRequest[] requests = new @Nullable WorkRequest[MOST_REQUESTS];
     private final @Nullable CudaEndpoint[] endpoints = new @Nullable CudaEndpoint[MOST_REQUESTS];
     private final long[] sequences = new long[MOST_REQUESTS];
@@ -45,12 +46,17 @@ final class StreamLane {
     private long refusedNumber;
     private @Nullable CompletionStatus refusedStatus;
 
-    StreamLane(long stream, PinnedMemory memory, long wordOffset, PageTables tables) {
+    StreamLane(long stream, PinnedMemory memory, long wordOffset, PageTables tables, WorkCounters counters) {
         this.stream = stream;
         this.pinned = memory.segment();
         this.wordOffset = wordOffset;
         this.wordAddress = memory.deviceAddress() + wordOffset;
         this.tables = tables;
+        this.counters = counters;
+    }
+
+    WorkCounters counters() {
+        return counters;
     }
 
     long stream() {
@@ -118,7 +124,7 @@ final class StreamLane {
     }
 
     /** Completes what is done; how many that were. */
-    int reap() {
+    int reap(long now) {
         if (head == tail) {
             return 0;
         }
@@ -131,6 +137,7 @@ final class StreamLane {
             }
             head++;
             done++;
+            counters.done(now - postedAt[at]);
             CompletionStatus failure = failures[at];
             complete(at, failure == null ? CompletionStatus.SUCCESS : failure);
         }

@@ -1,5 +1,6 @@
 package io.sluice.cuda;
 
+import io.sluice.engine.DeviceMetrics.Unit;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.PageTable;
@@ -177,6 +178,7 @@ final class WorkPosting {
         long number = lane.nextSequence();
         long record = loop.record(lane, CudaStream.COPY_PAGES, number);
         loop.pages(record, run);
+        lane.counters().launched(Unit.KERNEL, run * first.length());
         loop.put(record, CudaStream.REQUEST_LENGTH_OFFSET, first.length());
         loop.put(
                 record, CudaStream.REQUEST_DESTINATIONS_OFFSET, streams.tables().destinations(slot));
@@ -268,6 +270,7 @@ final class WorkPosting {
         loop.put(record, CudaStream.REQUEST_DESTINATION_OFFSET, destination);
         loop.put(record, CudaStream.REQUEST_SOURCE_OFFSET, source);
         loop.put(record, CudaStream.REQUEST_LENGTH_OFFSET, bytes);
+        lane.counters().launched(Unit.COPY_ENGINE, bytes);
         return record;
     }
 
@@ -297,6 +300,7 @@ final class WorkPosting {
                             request.pageCount());
             record = loop.record(lane, CudaStream.COPY_PAGES, number);
             loop.pages(record, request.pageCount());
+            lane.counters().launched(Unit.KERNEL, request.pageCount() * pages.pageBytes());
             loop.put(record, CudaStream.REQUEST_DESTINATION_OFFSET, writes ? remote : local);
             loop.put(record, CudaStream.REQUEST_SOURCE_OFFSET, writes ? local : remote);
             loop.put(record, CudaStream.REQUEST_LENGTH_OFFSET, pages.pageBytes());
@@ -355,6 +359,7 @@ final class WorkPosting {
         boolean adds = request.operation() == WorkRequest.Opcode.FETCH_ADD;
         long number = lane.nextSequence();
         long record = loop.record(lane, adds ? CudaStream.FETCH_ADD : CudaStream.COMPARE_AND_SWAP, number);
+        lane.counters().launched(Unit.KERNEL, WorkRequest.WORD_BYTES);
         loop.put(
                 record,
                 CudaStream.REQUEST_DESTINATION_OFFSET,

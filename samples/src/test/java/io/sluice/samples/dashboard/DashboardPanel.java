@@ -7,6 +7,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /**
  * A panel of the dashboard that the metrics module ships.
@@ -17,7 +18,7 @@ import java.util.List;
 public record DashboardPanel(String row, JsonNode json) {
 
     private static final String DASHBOARD = "/META-INF/sluice/grafana/dashboards/sluice.json";
-    private static final String NEEDS_DEVICE = "No data without an RDMA device.";
+    private static final Pattern NEEDS_DEVICE = Pattern.compile("No data without (an RDMA device|a GPU)\\.$");
 
     /**
      * What it asks Prometheus for.
@@ -55,7 +56,7 @@ public record DashboardPanel(String row, JsonNode json) {
 
     /** Whether it may be empty on a machine without an RDMA device: its description says so to users, too. */
     public boolean needsDevice() {
-        return json.path("description").asText().endsWith(NEEDS_DEVICE);
+        return NEEDS_DEVICE.matcher(json.path("description").asText()).find();
     }
 
     /** Its queries, with the dashboard's variables put in. */

@@ -1,5 +1,6 @@
 package io.sluice.engine.figures;
 
+import io.sluice.engine.DeviceMetrics;
 import io.sluice.engine.EngineId;
 import io.sluice.engine.EngineMetrics;
 import io.sluice.engine.EngineOptions;
@@ -35,6 +36,7 @@ public final class EngineFigures implements EngineMetrics {
     private final List<TransportMetrics> transports;
     private final List<PollerMetrics> pollers;
     private final List<PortMetrics> ports;
+    private final List<DeviceMetrics> devices;
 
     /**
      * Of an engine.
@@ -72,6 +74,9 @@ public final class EngineFigures implements EngineMetrics {
         }
         this.transports = List.copyOf(ofTransports);
         this.ports = List.copyOf(ofPorts);
+        this.devices = transports.all().stream()
+                .flatMap(transport -> transport.transport().devices().stream())
+                .toList();
         this.pollers = pollers.stream()
                 .<PollerMetrics>map(poller -> new PollerFigures(poller, counters.flows(poller)))
                 .toList();
@@ -100,6 +105,11 @@ public final class EngineFigures implements EngineMetrics {
     @Override
     public List<PortMetrics> ports() {
         return ports;
+    }
+
+    @Override
+    public List<DeviceMetrics> devices() {
+        return devices;
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.sluice.engine.transport;
 
 import io.sluice.engine.Access;
 import io.sluice.engine.AtomicDomain;
+import io.sluice.engine.DeviceMetrics;
 import io.sluice.engine.MemoryKind;
 import io.sluice.engine.PortMetrics;
 import io.sluice.engine.RegionMemory;
@@ -110,6 +111,15 @@ public interface Transport extends AutoCloseable {
      * @return always the same; empty if no device is used
      */
     default List<PortMetrics> ports() {
+        return List.of();
+    }
+
+    /**
+     * Returns the devices that carry out transfers.
+     *
+     * @return always the same; empty by default
+     */
+    default List<DeviceMetrics> devices() {
         return List.of();
     }
 
