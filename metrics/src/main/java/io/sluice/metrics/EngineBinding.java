@@ -294,14 +294,8 @@ final class EngineBinding {
             meters.counter(EngineMeter.DEVICE_LAUNCHES, by, device, figures -> figures.launches(unit));
             meters.counter(EngineMeter.DEVICE_BYTES, by, device, figures -> figures.bytes(unit));
         }
-        meters.timer(
-                EngineMeter.DEVICE_DURATION,
-                own,
-                device,
-                DeviceMetrics::requests,
-                DeviceMetrics::requestNanos);
-        meters.gauge(
-                EngineMeter.DEVICE_MEMORY, own.and("kind", "allocated"), device, DeviceMetrics::allocatedBytes);
+        meters.timer(EngineMeter.DEVICE_DURATION, own, device, DeviceMetrics::requests, DeviceMetrics::requestNanos);
+        meters.gauge(EngineMeter.DEVICE_MEMORY, own.and("kind", "allocated"), device, DeviceMetrics::allocatedBytes);
         meters.gauge(EngineMeter.DEVICE_MEMORY, own.and("kind", "pinned"), device, DeviceMetrics::pinnedBytes);
     }
 

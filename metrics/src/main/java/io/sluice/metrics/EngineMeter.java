@@ -41,7 +41,8 @@ public enum EngineMeter {
             "sluice.transfer.duration",
             Type.HISTOGRAM,
             "seconds",
-            "Of each successful operation: from the submission of its transfer, or the event it starts after, to its end",
+            "Of each successful operation: from the submission of its transfer, or the event it starts after, to its"
+                    + " end",
             "operation",
             "transport"),
     /** How long successful operations waited. */
@@ -49,8 +50,8 @@ public enum EngineMeter {
             "sluice.transfer.credit.wait",
             Type.HISTOGRAM,
             "seconds",
-            "Of each successful operation: from the submission of its transfer, or the event it starts after, until it was"
-                    + " posted (credits, order, the endpoint's room)",
+            "Of each successful operation: from the submission of its transfer, or the event it starts after, until it"
+                    + " was posted (credits, order, the endpoint's room)",
             "operation",
             "transport"),
     /** How long successful operations were posted. */

@@ -137,17 +137,23 @@ class PeerMetersTest {
     void aGpuTellsItsWorkByUnitAndItsMemoryByKind() {
         metrics.devices.add(new FakeMetrics.Gpu("GPU-1", 3));
         meters.bindTo(registry);
-        assertThat(gpu(EngineMeter.DEVICE_LAUNCHES, "unit", "kernel").functionCounter().count())
+        assertThat(gpu(EngineMeter.DEVICE_LAUNCHES, "unit", "kernel")
+                        .functionCounter()
+                        .count())
                 .isEqualTo(10);
-        assertThat(gpu(EngineMeter.DEVICE_BYTES, "unit", "copy_engine").functionCounter().count())
+        assertThat(gpu(EngineMeter.DEVICE_BYTES, "unit", "copy_engine")
+                        .functionCounter()
+                        .count())
                 .isEqualTo(2000);
         FunctionTimer timer = registry.get(EngineMeter.DEVICE_DURATION.meterName())
                 .tag("device", "GPU-1")
                 .functionTimer();
         assertThat(timer.count()).isEqualTo(3);
         assertThat(timer.totalTime(TimeUnit.SECONDS)).isEqualTo(6);
-        assertThat(gpu(EngineMeter.DEVICE_MEMORY, "kind", "allocated").gauge().value()).isEqualTo(1 << 20);
-        assertThat(gpu(EngineMeter.DEVICE_MEMORY, "kind", "pinned").gauge().value()).isEqualTo(1 << 12);
+        assertThat(gpu(EngineMeter.DEVICE_MEMORY, "kind", "allocated").gauge().value())
+                .isEqualTo(1 << 20);
+        assertThat(gpu(EngineMeter.DEVICE_MEMORY, "kind", "pinned").gauge().value())
+                .isEqualTo(1 << 12);
     }
 
     private RequiredSearch gpu(EngineMeter meter, String key, String value) {

@@ -22,8 +22,8 @@ final class PciTree {
     private static final int HOST_BRIDGE = 1;
     private static final int NODE = 2;
     private static final int NOTHING = 3;
-    private static final List<String> PLACES =
-            List.of("behind the same PCI switch", "at the same host bridge", "at the same NUMA node", "at another NUMA node");
+    private static final List<String> PLACES = List.of(
+            "behind the same PCI switch", "at the same host bridge", "at the same NUMA node", "at another NUMA node");
 
     private final Path system;
 
@@ -59,8 +59,8 @@ final class PciTree {
             Path to = real(device.resolve("device"));
             if (from != null && to != null) {
                 int rank = rank(from, to);
-                long distance = ((long) rank << Integer.SIZE) + from.getNameCount() + to.getNameCount()
-                        - 2L * common(from, to);
+                long distance =
+                        ((long) rank << Integer.SIZE) + from.getNameCount() + to.getNameCount() - 2L * common(from, to);
                 if (distance < least) {
                     least = distance;
                     nearest = new NearDevice(device.getFileName().toString(), PLACES.get(rank));

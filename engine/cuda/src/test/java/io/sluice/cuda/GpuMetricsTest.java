@@ -34,8 +34,7 @@ class GpuMetricsTest {
         initiator = engine();
         target = engine();
         connection = Patience.await(initiator.connect(target.address()));
-        MemoryRegion there =
-                target.allocate(BYTES, RegionOptions.readWrite().on(MemoryKind.CUDA, SoftGpu.id(1)));
+        MemoryRegion there = target.allocate(BYTES, RegionOptions.readWrite().on(MemoryKind.CUDA, SoftGpu.id(1)));
         remote = Patience.await(connection.attach(there.descriptor()));
     }
 
@@ -60,8 +59,7 @@ class GpuMetricsTest {
 
     @Test
     void workIsCountedByWhatCarriesItOut() {
-        MemoryRegion local =
-                initiator.allocate(BYTES, RegionOptions.local().on(MemoryKind.CUDA, SoftGpu.id(0)));
+        MemoryRegion local = initiator.allocate(BYTES, RegionOptions.local().on(MemoryKind.CUDA, SoftGpu.id(0)));
         DeviceMetrics gpu = gpu(initiator, 0);
         assertThat(gpu.launches(Unit.COPY_ENGINE) + gpu.launches(Unit.KERNEL)).isZero();
         Patience.await(Ends.write(local, 0, remote, 0, BYTES));
@@ -75,7 +73,9 @@ class GpuMetricsTest {
         assertThat(gpu.launches(Unit.COPY_ENGINE)).isEqualTo(1);
         assertThat(gpu.requests()).isEqualTo(2);
         assertThat(gpu.requestNanos()).isPositive();
-        assertThat(gpu(initiator, 1).requests()).as("the other GPU only has the memory").isZero();
+        assertThat(gpu(initiator, 1).requests())
+                .as("the other GPU only has the memory")
+                .isZero();
         assertThat(gpu(target, 1).requests()).as("the target takes no part").isZero();
     }
 
