@@ -1,5 +1,8 @@
 package io.sluice;
 
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
@@ -29,10 +32,19 @@ class LayerTest {
     @ArchTest
     static final ArchRule noModuleReachesIntoTheEngine = noClasses()
             .that()
-            .resideOutsideOfPackage("io.sluice.engine..")
+            .resideOutsideOfPackages("io.sluice.engine..", "io.sluice.cuda..")
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage(ENGINE_INTERNALS);
+
+    /** It is a transport: the provider interface is what it is made for. */
+    @ArchTest
+    static final ArchRule theTransportOfGpusKnowsTheProviderInterfaceAlone = noClasses()
+            .that()
+            .resideInAPackage("io.sluice.cuda..")
+            .should()
+            .dependOnClassesThat(
+                    resideInAnyPackage(ENGINE_INTERNALS).and(not(resideInAPackage("io.sluice.engine.transport"))));
 
     @ArchTest
     static final ArchRule nativeIsTheLowest = noClasses()
@@ -117,5 +129,5 @@ class LayerTest {
     static final ArchRule classesFormNoLargeCycle = classes()
             .that()
             .resideOutsideOfPackage("io.sluice.engine..")
-            .should(CycleLimits.formNoLargeCycleInAPackage(Map.of("io.sluice.reactor", 6)));
+            .should(CycleLimits.formNoLargeCycleInAPackage(Map.of("io.sluice.cuda", 6, "io.sluice.reactor", 6)));
 }

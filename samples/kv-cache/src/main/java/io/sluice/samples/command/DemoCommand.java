@@ -23,6 +23,9 @@ final class DemoCommand extends ProgramCommand {
     @Option(names = "--duration", paramLabel = "TIME", defaultValue = "20s")
     private Duration duration = Duration.ZERO;
 
+    @Option(names = "--memory", paramLabel = "PLACE", defaultValue = "host")
+    private MemoryPlace memory = MemoryPlace.HOST;
+
     @Mixin
     private final SummaryOption summary = new SummaryOption();
 
@@ -41,6 +44,11 @@ final class DemoCommand extends ProgramCommand {
 
     @Override
     public Integer call() throws IOException {
+        if (!memory.isHost()) {
+            try (MetricsEndpoint watched = metrics.open(spec.commandLine())) {
+                return new GpuDemo(model.model(), memory, duration).run(this, transport, summary.file(), watched);
+            }
+        }
         long poolBytes = DefaultPool.bytesForOne(model.model());
         ReplayRun.Settings settings = new ReplayRun.Settings(
                 null,
@@ -96,7 +104,8 @@ final class DemoCommand extends ProgramCommand {
                 touched before, so no write waited for the kernel to find memory.
 
                 To compare with another transport: sluice demo --transport NAME; 'sluice info' lists them.
-                To replay a recorded trace, with all of that at the same time: sluice replay --trace FILE""",
+                To replay a recorded trace, with all of that at the same time: sluice replay --trace FILE\
+                """,
                 summary.transport(),
                 summary.writeGigabytesPerSecond(),
                 ByteSize.format(summary.bytes()),

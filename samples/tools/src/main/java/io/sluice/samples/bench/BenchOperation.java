@@ -17,12 +17,17 @@ public enum BenchOperation {
 
     /** Whether a transfer has many elements. */
     public boolean isVectored() {
-        return this == WRITEV || this == READV;
+        return this == WRITEV || this == READV || isPages();
+    }
+
+    /** Whether its elements are the pages of a list, which together take one credit of the window. */
+    boolean isPages() {
+        return this == WRITE_PAGES || this == READ_PAGES;
     }
 
     /** Whether it brings bytes from the peer's region here. */
     public boolean isRead() {
-        return this == READ || this == READV;
+        return this == READ || this == READV || this == READ_PAGES;
     }
 
     /** Whether it adds to a word rather than moving bytes. */

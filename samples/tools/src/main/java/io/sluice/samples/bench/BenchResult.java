@@ -21,6 +21,9 @@ import org.jspecify.annotations.Nullable;
  * @param connections how many
  * @param buffers which memory the elements used
  * @param regions whose memory that was, on this side
+ * @param memory where it was, on this side
+ * @param serverMemory the same of the serving side
+ * @param path the transport that carried the transfers between the two
  * @param seconds measured time, without that of checks
  * @param transfers transfers that ended in it, with any outcome
  * @param elements elements of those
@@ -51,6 +54,9 @@ import org.jspecify.annotations.Nullable;
     "connections",
     "buffers",
     "regions",
+    "memory",
+    "server_memory",
+    "path",
     "seconds",
     "transfers",
     "elements",
@@ -68,6 +74,9 @@ public record BenchResult(
         int connections,
         String buffers,
         String regions,
+        String memory,
+        @JsonProperty("server_memory") String serverMemory,
+        String path,
         double seconds,
         long transfers,
         long elements,
@@ -139,16 +148,17 @@ public record BenchResult(
         public static String head(BenchResult result) {
             return String.format(
                     Locale.ROOT,
-                    "%s over %s, %s API, %d in flight, %d %s, %s buffers in %s memory%s%n%9s %9s %12s %10s %10s %10s %10s %8s %8s %8s %8s"
-                            + "%n",
+                    "%s over %s, %s API, %d in flight, %d %s, %s buffers in %s memory%s%s%n%9s %9s %12s %10s %10s %10s"
+                            + " %10s %8s %8s %8s %8s%n",
                     result.op(),
-                    result.transport(),
+                    result.path(),
                     result.api(),
                     result.inflight(),
                     result.connections(),
                     result.connections() == 1 ? "connection" : "connections",
                     result.buffers(),
                     result.regions(),
+                    places(result),
                     result.iov() > 1 ? ", " + result.iov() + " elements a transfer" : "",
                     "size",
                     "GB/s",
@@ -161,6 +171,13 @@ public record BenchResult(
                     "server %",
                     "heap B",
                     "verified");
+        }
+
+        private static String places(BenchResult result) {
+            return result.memory().equals(result.serverMemory())
+                            && result.memory().equals(MemoryPlace.HOST.toString())
+                    ? ""
+                    : ", " + result.memory() + " to " + result.serverMemory();
         }
 
         /** The line of a size; the processor times are in percent of one processor, heap is what a transfer allocates. */

@@ -7,7 +7,9 @@ public enum Buffers {
     /** All the same, on both sides, which stays in the processor's cache if it fits. */
     SINGLE,
     /** Each one of its own, on both sides. */
-    DISTINCT;
+    DISTINCT,
+    /** The same, in random order and with gaps between them. */
+    SCATTERED;
 
     @Override
     public String toString() {

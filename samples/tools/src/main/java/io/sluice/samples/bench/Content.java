@@ -3,7 +3,6 @@ package io.sluice.samples.bench;
 import io.sluice.engine.Connection;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
-import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferEngine;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -54,22 +53,31 @@ interface Content extends AutoCloseable {
     final class RangeCheck {
         private final Layout layout;
         private final MemorySegment expected;
+        private final long arrived;
         private int lastDiffering = -1;
         private long differing;
 
-        /** Against the sources of one connection. */
-        RangeCheck(Layout layout, MemorySegment expected) {
+        /**
+         * Against the sources of one connection.
+         *
+         * @param arrived how many elements, from the first on
+         */
+        RangeCheck(Layout layout, MemorySegment expected, long arrived) {
             this.layout = layout;
             this.expected = expected;
+            this.arrived = arrived;
         }
 
         void compare(MemorySegment actual, long from) {
             long end = from + actual.byteSize();
             long count;
             for (long at = from; at < end; at += count) {
-                int target = (int) (at / layout.size());
+                int target = layout.targetAt(at);
                 long within = at % layout.size();
                 count = Math.min(layout.size() - within, end - at);
+                if (target < 0 || target >= arrived) {
+                    continue;
+                }
                 long source = layout.sourceOffset(target) + within;
                 long mismatch =
                         MemorySegment.mismatch(actual, at - from, at - from + count, expected, source, source + count);
@@ -108,7 +116,7 @@ interface Content extends AutoCloseable {
             this.passed = new Content.FetchedValues[drivers.size()];
             this.found = engine.allocate((long) Long.BYTES * expected.length, RegionOptions.local());
             Pattern.fill(found.segment(), expected.length);
-            side.write(found, side.remote());
+            side.write(found);
             for (int i = 0; i < expected.length; i++) {
                 expected[i] = found(i);
             }
@@ -123,7 +131,7 @@ interface Content extends AutoCloseable {
 
         @Override
         public long differing(List<Long> submitted) {
-            side.read(found, side.remote(), 0, found.length());
+            side.read(found, 0, 0, found.length());
             long differing = 0;
             for (int connection = 0; connection < submitted.size(); connection++) {
                 differing += differing(connection, submitted.get(connection));
@@ -181,7 +189,8 @@ interface Content extends AutoCloseable {
                 ReportClient.ServerReport report = reports.get(i).ask();
                 if (report == null) {
                     throw BenchException.failed(
-                            "the serving process does not tell what it got: start it with this version of 'sluice serve'");
+                            "the serving process does not tell what it got: start it with this version of 'sluice"
+                                    + " serve'");
                 }
                 Notifications.PayloadSum sum = sent.get(i).sum();
                 if (report.notifications() != sum.count()) {
@@ -198,34 +207,37 @@ interface Content extends AutoCloseable {
     final class ReadContent implements Content {
         private final Layout layout;
         private final int iov;
-        private final MemoryRegion local;
+        private final LocalMemory local;
         private final MemoryRegion reference;
 
         ReadContent(
-                TransferEngine engine, Layout layout, int iov, MemoryRegion local, int connections, SideChannel side) {
+                TransferEngine engine, Layout layout, int iov, LocalMemory local, int connections, SideChannel side) {
             this.layout = layout;
             this.iov = iov;
             this.local = local;
             this.reference = engine.allocate(
                     Math.multiplyExact(layout.sourceBytes(), (long) connections), RegionOptions.local());
             Pattern.fill(reference.segment(), layout.size());
-            side.write(reference, side.remote());
+            side.write(reference);
         }
 
         @Override
         public void renew() {
             // What was sent is never all zeros.
-            local.segment().fill((byte) 0);
+            local.image().fill((byte) 0);
+            local.push();
         }
 
         @Override
         public long differing(List<Long> submitted) {
+            local.pull();
             long differing = 0;
             for (int i = 0; i < submitted.size(); i++) {
                 MemorySegment sources = reference.segment().asSlice(i * layout.sourceBytes(), layout.sourceBytes());
-                Content.RangeCheck check = new Content.RangeCheck(layout, sources);
-                long bytes = layout.targetBytes(submitted.get(i), iov);
-                check.compare(local.segment().asSlice(i * layout.targetBytes(), bytes), 0);
+                long arrived = layout.arrived(submitted.get(i), iov);
+                Content.RangeCheck check = new Content.RangeCheck(layout, sources, arrived);
+                long bytes = layout.reached(arrived);
+                check.compare(local.image().asSlice(i * layout.targetBytes(), bytes), 0);
                 differing += check.differing();
             }
             return differing;
@@ -243,12 +255,12 @@ interface Content extends AutoCloseable {
 
         private final Layout layout;
         private final int iov;
-        private final MemoryRegion local;
+        private final LocalMemory local;
         private final SideChannel side;
         private final MemoryRegion copy;
         private long rounds;
 
-        WrittenContent(TransferEngine engine, Layout layout, int iov, MemoryRegion local, SideChannel side) {
+        WrittenContent(TransferEngine engine, Layout layout, int iov, LocalMemory local, SideChannel side) {
             this.layout = layout;
             this.iov = iov;
             this.local = local;
@@ -260,27 +272,28 @@ interface Content extends AutoCloseable {
         @Override
         public void renew() {
             rounds++;
-            Pattern.fill(local.segment(), rounds << 32);
+            Pattern.fill(local.image(), rounds << 32);
+            local.push();
         }
 
         @Override
         public long differing(List<Long> submitted) {
             long differing = 0;
             for (int i = 0; i < submitted.size(); i++) {
-                MemorySegment sources = local.segment().asSlice(i * layout.sourceBytes(), layout.sourceBytes());
-                Content.RangeCheck check = new Content.RangeCheck(layout, sources);
-                compare(check, i * layout.targetBytes(), layout.targetBytes(submitted.get(i), iov));
+                MemorySegment sources = local.image().asSlice(i * layout.sourceBytes(), layout.sourceBytes());
+                long arrived = layout.arrived(submitted.get(i), iov);
+                Content.RangeCheck check = new Content.RangeCheck(layout, sources, arrived);
+                compare(check, i * layout.targetBytes(), layout.reached(arrived));
                 differing += check.differing();
             }
             return differing;
         }
 
         private void compare(Content.RangeCheck check, long base, long bytes) {
-            RemoteRegion remote = side.remote();
             long count;
             for (long at = 0; at < bytes; at += count) {
                 count = Math.min(CHUNK_BYTES, bytes - at);
-                side.read(copy, remote, base + at, count);
+                side.read(copy, 0, base + at, count);
                 check.compare(copy.segment().asSlice(0, count), at);
             }
         }

@@ -1,8 +1,10 @@
 package io.sluice.samples.bench;
 
+import org.jspecify.annotations.Nullable;
+
 /**
- * Where the elements of one connection lie: ranges of one size, one after the other, in the memory that they come from and
- * in the memory that they go to.
+ * Where the elements of one connection lie: ranges of one size, one after the other or scattered, in the memory that they come
+ * from and in the memory that they go to.
  *
  * <p>With verification a round of transfers ends before its bytes are compared, and each element goes to a range of its
  * own, so that none hides another one's damage.
@@ -13,8 +15,20 @@ package io.sluice.samples.bench;
  * @param roundTransfers transfers until the bytes are compared; {@link Long#MAX_VALUE} if they are not
  * @param local ranges on this side
  * @param remote ranges on the serving side
+ * @param isRead whether the sources are on the serving side
+ * @param localPlaces where those on this side are, unless they are one after the other
+ * @param remotePlaces the same of the serving side
  */
-record Layout(long size, int sources, int targets, long roundTransfers, int local, int remote) {
+record Layout(
+        long size,
+        int sources,
+        int targets,
+        long roundTransfers,
+        int local,
+        int remote,
+        boolean isRead,
+        @Nullable Scatter localPlaces,
+        @Nullable Scatter remotePlaces) {
     /** What a round of small elements moves. */
     private static final long ROUND_BYTES = 64L << 20;
 
@@ -28,11 +42,11 @@ record Layout(long size, int sources, int targets, long roundTransfers, int loca
         int atATime = Math.multiplyExact(plan.transfersAtATime(), iov);
         if (plan.operation() == BenchOperation.NOTIFY) {
             // What was sent is told by a checksum, and a range on the serving side is never used.
-            return new Layout(size, 1, 1, Long.MAX_VALUE, 1, 1);
+            return dense(size, 1, 1, Long.MAX_VALUE, 1, 1, false);
         }
         if (plan.operation().isAddition()) {
             int words = plan.buffers() == Buffers.SINGLE ? 1 : atATime;
-            return new Layout(size, words, words, plan.verify() ? ROUND_ELEMENTS : Long.MAX_VALUE, 1, words);
+            return dense(size, words, words, plan.verify() ? ROUND_ELEMENTS : Long.MAX_VALUE, 1, words, false);
         }
         int sources = plan.buffers() == Buffers.SINGLE ? 1 : distinct(plan, size, atATime);
         int targets = sources;
@@ -44,7 +58,25 @@ record Layout(long size, int sources, int targets, long roundTransfers, int loca
             sources = plan.buffers() == Buffers.SINGLE ? 1 : targets;
         }
         boolean read = plan.operation().isRead();
-        return new Layout(size, sources, targets, round, read ? targets : sources, read ? sources : targets);
+        int local = read ? targets : sources;
+        int remote = read ? sources : targets;
+        return plan.buffers() != Buffers.SCATTERED
+                ? dense(size, sources, targets, round, local, remote, read)
+                : new Layout(
+                        size,
+                        sources,
+                        targets,
+                        round,
+                        local,
+                        remote,
+                        read,
+                        new Scatter(local, 1),
+                        new Scatter(remote, 2));
+    }
+
+    private static Layout dense(
+            long size, int sources, int targets, long roundTransfers, int local, int remote, boolean read) {
+        return new Layout(size, sources, targets, roundTransfers, local, remote, read, null, null);
     }
 
     /**
@@ -61,36 +93,62 @@ record Layout(long size, int sources, int targets, long roundTransfers, int loca
     }
 
     long localBytes() {
-        return Math.multiplyExact(size, (long) local);
+        return bytes(local, localPlaces);
     }
 
     long remoteBytes() {
-        return Math.multiplyExact(size, (long) remote);
+        return bytes(remote, remotePlaces);
     }
 
+    private long bytes(int ranges, @Nullable Scatter places) {
+        return Math.multiplyExact(size, places == null ? ranges : (long) Scatter.SLOTS * ranges);
+    }
+
+    /** Of the memory that elements come from. */
     long sourceBytes() {
-        return Math.multiplyExact(size, (long) sources);
+        return isRead ? remoteBytes() : localBytes();
     }
 
+    /** Of the memory that elements go to. */
     long targetBytes() {
-        return Math.multiplyExact(size, (long) targets);
+        return isRead ? localBytes() : remoteBytes();
     }
 
-    /** How much of the targets so many transfers have reached. */
-    long targetBytes(long transfers, int iov) {
-        return size * Math.min(targets, transfers * iov);
+    /** How many different elements so many transfers have moved. */
+    long arrived(long transfers, int iov) {
+        return Math.min(targets, transfers * iov);
+    }
+
+    /** The part of the targets' memory that the first so many elements go to, from its beginning on. */
+    long reached(long elements) {
+        return isScattered() ? targetBytes() : size * elements;
+    }
+
+    private boolean isScattered() {
+        return localPlaces != null;
+    }
+
+    /** The element that goes to a place in the targets' memory; −1 for none. */
+    int targetAt(long offset) {
+        Scatter places = isRead ? localPlaces : remotePlaces;
+        long slot = offset / size;
+        return places == null ? (int) slot : places.range(slot);
     }
 
     long localOffset(int element) {
-        return size * (element % local);
+        return offset(element % local, localPlaces);
     }
 
     long remoteOffset(int element) {
-        return size * (element % remote);
+        return offset(element % remote, remotePlaces);
     }
 
-    /** Where an element comes from, among the sources. */
+    private long offset(int range, @Nullable Scatter places) {
+        return size * (places == null ? range : places.slot(range));
+    }
+
+    /** Where an element comes from, in the sources' memory. */
     long sourceOffset(int element) {
-        return size * (element % sources);
+        return isRead ? remoteOffset(element) : localOffset(element);
     }
 }

@@ -124,7 +124,7 @@ final class PlainCopies {
             MemoryRegion own = engine.allocate(mark.length, RegionOptions.local());
             try {
                 own.segment().asByteBuffer().put(mark);
-                side.write(own, side.remote());
+                side.write(own);
                 return find(mark, own.segment().address(), side.remote().length());
             } catch (IOException e) {
                 throw BenchException.failed(

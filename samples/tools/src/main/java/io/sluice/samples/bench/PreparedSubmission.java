@@ -1,10 +1,12 @@
 package io.sluice.samples.bench;
 
 import io.sluice.engine.FetchCallback;
+import io.sluice.engine.PageCallback;
 import io.sluice.engine.PreparedTransfer;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.Transfer;
 import io.sluice.engine.VectoredTransferCallback;
+import java.util.BitSet;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -76,7 +78,7 @@ final class PreparedSubmission implements Submission {
     }
 
     /** One of them, and the callback of all its runs. */
-    final class Prepared implements VectoredTransferCallback, FetchCallback {
+    final class Prepared implements VectoredTransferCallback, PageCallback, FetchCallback {
         private final int kind;
         private @Nullable PreparedTransfer transfer;
         private @Nullable Slot slot;
@@ -106,6 +108,11 @@ final class PreparedSubmission implements Submission {
 
         @Override
         public void terminated(Transfer ended, @Nullable SluiceException error) {
+            slot().terminated(ended, error);
+        }
+
+        @Override
+        public void terminated(Transfer ended, BitSet failed, @Nullable SluiceException error) {
             slot().terminated(ended, error);
         }
 

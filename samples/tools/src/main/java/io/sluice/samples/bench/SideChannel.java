@@ -46,16 +46,23 @@ final class SideChannel implements AutoCloseable {
     }
 
     /** Writes a whole region to the beginning of the peer's. */
-    void write(MemoryRegion from, RemoteRegion to) {
+    void write(MemoryRegion from) {
+        write(from, 0, 0, from.length());
+    }
+
+    /** Writes a part of a region into the peer's. */
+    void write(MemoryRegion from, long offset, long remoteOffset, long length) {
         transfer(
-                callback -> connection.write(from, 0, to, 0, from.length(), TransferOptions.defaults(), callback),
+                callback -> connection.write(
+                        from, offset, remote, remoteOffset, length, TransferOptions.defaults(), callback),
                 "a write");
     }
 
-    /** Reads to the beginning of a region. */
-    void read(MemoryRegion to, RemoteRegion from, long offset, long length) {
+    /** Reads a part of the peer's region. */
+    void read(MemoryRegion to, long offset, long remoteOffset, long length) {
         transfer(
-                callback -> connection.read(to, 0, from, offset, length, TransferOptions.defaults(), callback),
+                callback ->
+                        connection.read(to, offset, remote, remoteOffset, length, TransferOptions.defaults(), callback),
                 "a read");
     }
 

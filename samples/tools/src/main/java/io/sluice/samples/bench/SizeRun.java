@@ -32,11 +32,13 @@ final class SizeRun implements AutoCloseable {
     private final SideChannel side;
     private final Arena arena = Arena.ofShared();
     private final MemoryRegion local;
+    private final LocalMemory localBytes;
     private final List<Initiator.ClientConnection> faces = new ArrayList<>();
     private final List<Connection> connections = new ArrayList<>();
     private final List<RemoteRegion> remotes = new ArrayList<>();
     private final List<Notifications> notifications = new ArrayList<>();
     private @Nullable Content content;
+    private String path = "";
 
     SizeRun(Initiator initiator, BenchPlan plan, long size, SideChannel side) {
         this.initiator = initiator;
@@ -45,7 +47,8 @@ final class SizeRun implements AutoCloseable {
         this.layout = Layout.of(plan, size);
         this.side = side;
         long bytes = Math.multiplyExact(layout.localBytes(), (long) plan.connections());
-        this.local = plan.regions().region(engine, bytes, RegionOptions.local(), arena);
+        this.local = plan.regions().region(engine, bytes, plan.memory().of(RegionOptions.local()), arena);
+        this.localBytes = new LocalMemory(engine, local, side, plan.scratchOffset(), arena);
     }
 
     BenchResult measure(EngineAddress address, String region, BooleanSupplier interrupted) {
@@ -55,6 +58,7 @@ final class SizeRun implements AutoCloseable {
             faces.add(face);
             connections.add(face.connection());
             remotes.add(SideChannel.attach(face.connection(), region));
+            path = path(remotes.getFirst());
             drivers.add(driver(i, layout));
         }
         content = content(drivers);
@@ -76,6 +80,14 @@ final class SizeRun implements AutoCloseable {
             }
             return result(drivers, warmups, usage, rounds.differing(), copied);
         }
+    }
+
+    /** The transport that carries these transfers, which fails here if none does. */
+    private String path(RemoteRegion remote) {
+        if (plan.operation() == BenchOperation.NOTIFY) {
+            return connections.getFirst().transport();
+        }
+        return (plan.operation().isAddition() ? remote.wordPath() : remote.path(local.kind())).transport();
     }
 
     /** Smaller elements are so many more that the JVM has soon compiled what they go through. Gives what has driven them. */
@@ -136,8 +148,9 @@ final class SizeRun implements AutoCloseable {
 
     private @Nullable Content content(List<Driver> drivers) {
         return switch (plan.operation()) {
-            case WRITE, WRITEV -> new Content.WrittenContent(engine, layout, plan.iov(), local, side);
-            case READ, READV -> new Content.ReadContent(engine, layout, plan.iov(), local, plan.connections(), side);
+            case WRITE, WRITEV, WRITE_PAGES -> new Content.WrittenContent(engine, layout, plan.iov(), localBytes, side);
+            case READ, READV, READ_PAGES ->
+                new Content.ReadContent(engine, layout, plan.iov(), localBytes, plan.connections(), side);
             case FETCH_ADD, SIGNAL ->
                 new Content.AddedContent(engine, layout, drivers, plan.operation() == BenchOperation.FETCH_ADD, side);
             case NOTIFY -> plan.verify() ? new Content.NotifiedContent(notifications, connections) : null;
@@ -161,6 +174,9 @@ final class SizeRun implements AutoCloseable {
                 plan.connections(),
                 plan.buffers().toString(),
                 plan.regions().toString(),
+                plan.memory().toString(),
+                plan.serverPlace(side.remote()),
+                path,
                 usage.seconds(),
                 transfers,
                 transfers * plan.iov(),
@@ -212,6 +228,7 @@ final class SizeRun implements AutoCloseable {
         if (toClose != null) {
             toClose.close();
         }
+        localBytes.close();
         connections.forEach(connection -> Waiting.await(connection.close(), "closing a connection"));
         Waiting.await(local.close(), "giving memory back");
         // Only now: nothing can touch the region's memory any more.

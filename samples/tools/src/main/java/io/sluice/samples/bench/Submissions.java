@@ -45,6 +45,12 @@ record Submissions(
                         prepared.read(local, localOffset(which), remote, remoteOffset(which), size, OPTIONS, callback);
             case WRITEV -> (which, callback) -> prepared.writeVectored(elements(which, iov), OPTIONS, callback);
             case READV -> (which, callback) -> prepared.readVectored(elements(which, iov), OPTIONS, callback);
+            case WRITE_PAGES ->
+                (which, callback) -> prepared.writePages(
+                        local, localPages(which, iov), remote, remotePages(which, iov), size, OPTIONS, callback);
+            case READ_PAGES ->
+                (which, callback) -> prepared.readPages(
+                        local, localPages(which, iov), remote, remotePages(which, iov), size, OPTIONS, callback);
             case FETCH_ADD -> (which, callback) -> prepared.fetchAdd(remote, remoteOffset(which), 1, OPTIONS, callback);
             case SIGNAL -> (which, callback) -> prepared.signal(update(which), OPTIONS, callback);
             case NOTIFY, CONNECT -> throw hasNoRanges(operation);
@@ -67,6 +73,8 @@ record Submissions(
     private Submission reactor(BenchOperation operation, int iov) {
         ReactiveConnection reactive = ReactiveConnection.from(face.connection());
         long size = layout.size();
+        List<long[]> here = pages(operation, iov, this::localPages);
+        List<long[]> there = pages(operation, iov, this::remotePages);
         List<List<TransferElement>> lists = lists(operation, iov);
         List<SignalUpdate> updates = updates(operation);
         return switch (operation) {
@@ -80,6 +88,12 @@ record Submissions(
                 (slot, which) -> reactive.writeVectored(lists.get(which)).subscribe(slot);
             case READV ->
                 (slot, which) -> reactive.readVectored(lists.get(which)).subscribe(slot);
+            case WRITE_PAGES ->
+                (slot, which) -> reactive.writePages(local, here.get(which), remote, there.get(which), size)
+                        .subscribe(slot);
+            case READ_PAGES ->
+                (slot, which) -> reactive.readPages(local, here.get(which), remote, there.get(which), size)
+                        .subscribe(slot);
             case FETCH_ADD ->
                 (slot, which) ->
                         reactive.fetchAdd(remote, remoteOffset(which), 1).subscribe(slot);
@@ -95,6 +109,8 @@ record Submissions(
     private Submission vertx(BenchOperation operation, int iov) {
         TransferConnection vertx = face.requireVertx();
         long size = layout.size();
+        List<long[]> here = pages(operation, iov, this::localPages);
+        List<long[]> there = pages(operation, iov, this::remotePages);
         List<List<TransferElement>> lists = lists(operation, iov);
         List<SignalUpdate> updates = updates(operation);
         return switch (operation) {
@@ -106,6 +122,12 @@ record Submissions(
                         .onComplete(slot);
             case WRITEV -> (slot, which) -> slot.follow(vertx.writeVectored(lists.get(which), OPTIONS));
             case READV -> (slot, which) -> slot.follow(vertx.readVectored(lists.get(which), OPTIONS));
+            case WRITE_PAGES ->
+                (slot, which) -> vertx.writePages(local, here.get(which), remote, there.get(which), size, OPTIONS)
+                        .onComplete(slot);
+            case READ_PAGES ->
+                (slot, which) -> vertx.readPages(local, here.get(which), remote, there.get(which), size, OPTIONS)
+                        .onComplete(slot);
             case FETCH_ADD ->
                 (slot, which) ->
                         vertx.fetchAdd(remote, remoteOffset(which), 1, OPTIONS).onComplete(slot);
@@ -127,15 +149,43 @@ record Submissions(
     }
 
     private List<List<TransferElement>> lists(BenchOperation operation, int iov) {
-        int count = operation.isVectored() ? layout.transfers(iov) : 0;
+        int count = operation.isVectored() && !operation.isPages() ? layout.transfers(iov) : 0;
         return IntStream.range(0, count).mapToObj(which -> elements(which, iov)).toList();
+    }
+
+    private List<long[]> pages(BenchOperation operation, int iov, PageList list) {
+        int count = operation.isPages() ? layout.transfers(iov) : 0;
+        return IntStream.range(0, count)
+                .mapToObj(which -> list.offsets(which, iov))
+                .toList();
+    }
+
+    /** The offsets of a transfer's pages. */
+    private interface PageList {
+        long[] offsets(int transfer, int iov);
+    }
+
+    private long[] localPages(int transfer, int iov) {
+        return IntStream.range(0, iov)
+                .mapToLong(i -> localOffset(element(transfer, iov, i)))
+                .toArray();
+    }
+
+    private long[] remotePages(int transfer, int iov) {
+        return IntStream.range(0, iov)
+                .mapToLong(i -> remoteOffset(element(transfer, iov, i)))
+                .toArray();
+    }
+
+    /** Counted on beyond the last transfer's end, where the ranges begin again. */
+    private int element(int transfer, int iov, int index) {
+        return (int) (((long) transfer * iov + index) % layout.targets());
     }
 
     private List<TransferElement> elements(int transfer, int iov) {
         List<TransferElement> elements = new ArrayList<>(iov);
         for (int i = 0; i < iov; i++) {
-            // Counted on beyond the last transfer's end, where the ranges begin again.
-            int element = (int) (((long) transfer * iov + i) % layout.targets());
+            int element = element(transfer, iov, i);
             elements.add(
                     new TransferElement(local, localOffset(element), remote, remoteOffset(element), layout.size()));
         }

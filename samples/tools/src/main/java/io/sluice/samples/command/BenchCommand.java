@@ -9,6 +9,7 @@ import io.sluice.samples.bench.BenchOperation;
 import io.sluice.samples.bench.BenchPlan;
 import io.sluice.samples.bench.Buffers;
 import io.sluice.samples.bench.Initiator;
+import io.sluice.samples.bench.MemoryPlace;
 import io.sluice.samples.bench.RegionMemory;
 import java.io.IOException;
 import java.time.Duration;
@@ -69,6 +70,15 @@ final class BenchCommand extends ProgramCommand {
 
     @Option(names = "--regions", paramLabel = "WHOSE", defaultValue = "allocated")
     private RegionMemory regions = RegionMemory.ALLOCATED;
+
+    @Option(names = "--scattered")
+    private boolean scattered;
+
+    @Option(names = "--memory", paramLabel = "PLACE", defaultValue = "host")
+    private MemoryPlace memory = MemoryPlace.HOST;
+
+    @Option(names = "--server-memory", paramLabel = "PLACE")
+    private @Nullable MemoryPlace serverMemory;
 
     @Option(names = "--duration", paramLabel = "TIME", defaultValue = "3s")
     private Duration duration = Duration.ZERO;
@@ -166,6 +176,10 @@ final class BenchCommand extends ProgramCommand {
         }
         require(!memcpy || connections == 1, "--memcpy is for one connection");
         require(!memcpy || regions == RegionMemory.ALLOCATED, "--memcpy is for --regions allocated");
+        requirePlaces();
+        require(
+                !scattered || !isGiven("--buffers") || buffers == Buffers.SCATTERED,
+                "--scattered is --buffers scattered, not " + buffers);
         try {
             BenchPlan plan = new BenchPlan(
                     operation,
@@ -174,8 +188,10 @@ final class BenchCommand extends ProgramCommand {
                     operation == BenchOperation.CONNECT ? 1 : inflight,
                     elements(),
                     connections,
-                    buffers,
+                    scattered ? Buffers.SCATTERED : buffers,
                     regions,
+                    GpuMemory.locate("--memory", memory),
+                    serverPlace(),
                     duration,
                     warmup,
                     verify,
@@ -185,6 +201,21 @@ final class BenchCommand extends ProgramCommand {
         } catch (ArithmeticException e) {
             throw CommandFailure.usage("--size: so many elements of this size take more than 2^63 bytes");
         }
+    }
+
+    private void requirePlaces() {
+        boolean allHost = memory.isHost() && (serverMemory == null || serverMemory.isHost());
+        require(serverMemory == null || server.loopback, "--server-memory is for the process that --loopback starts");
+        require(!memcpy || allHost, "--memcpy is for memory of the host");
+        require(allHost || regions == RegionMemory.ALLOCATED, "--regions registered is for memory of the host");
+    }
+
+    /** Of a process that is there already it is not known. */
+    private @Nullable MemoryPlace serverPlace() {
+        if (!server.loopback) {
+            return null;
+        }
+        return serverMemory == null ? MemoryPlace.HOST : GpuMemory.locate("--server-memory", serverMemory);
     }
 
     private List<Long> sizes() {
@@ -219,7 +250,7 @@ final class BenchCommand extends ProgramCommand {
         between("--iov", count, MOST_ELEMENTS);
         require(
                 count == 1 || operation.isVectored(),
-                "--iov is for writev and readv: " + operation + " has one element");
+                "--iov is for writev and readv, write-pages and read-pages: " + operation + " has one element");
         return count;
     }
 
@@ -251,6 +282,10 @@ final class BenchCommand extends ProgramCommand {
                     Long.toString(plan.serverBytes()),
                     "--regions",
                     plan.regions().toString()));
+            MemoryPlace place = plan.serverMemory();
+            if (place != null && !place.isHost()) {
+                serve.addAll(List.of("--on", place.device()));
+            }
             serve.addAll(engineArguments);
             try (SecondProcess process = SecondProcess.start("the serving process", launcher, serve, termination)) {
                 try {

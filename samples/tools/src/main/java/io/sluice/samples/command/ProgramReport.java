@@ -1,6 +1,7 @@
 package io.sluice.samples.command;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
+import io.sluice.cuda.GpuInfo;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransportStatus;
 import io.sluice.jni.MachineFacts;
@@ -8,11 +9,12 @@ import io.sluice.samples.report.ByteSize;
 import io.sluice.samples.report.JsonText;
 import java.io.UncheckedIOException;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** What {@code sluice info} shows. */
-record ProgramReport(String version, MachineReport machine, List<TransportReport> transports) {
+record ProgramReport(String version, MachineReport machine, List<TransportReport> transports, List<GpuReport> gpus) {
     private static final int LABEL_CHARACTERS = 16;
 
     /** This program on this machine. */
@@ -20,7 +22,8 @@ record ProgramReport(String version, MachineReport machine, List<TransportReport
         return new ProgramReport(
                 ProgramVersion.current(),
                 MachineReport.current(),
-                TransferEngine.transports().stream().map(TransportReport::of).toList());
+                TransferEngine.transports().stream().map(TransportReport::of).toList(),
+                GpuInfo.all().stream().map(GpuReport::of).toList());
     }
 
     String toJson() {
@@ -44,6 +47,15 @@ record ProgramReport(String version, MachineReport machine, List<TransportReport
             for (String device : transport.devices()) {
                 row(text, "", device);
             }
+        }
+        text.append(gpus.isEmpty() ? "" : "\nGPUs\n");
+        for (GpuReport gpu : gpus) {
+            row(text, gpu.name(), gpu.model() + ", " + size(gpu.memoryBytes()) + ", PCI " + gpu.pci());
+            row(text, "", gpu.id());
+            for (GpuReport.LinkReport link : gpu.links()) {
+                row(text, "", "to " + link.to() + ": " + link.text());
+            }
+            row(text, "", gpu.rdmaText());
         }
         return text.toString();
     }
@@ -73,6 +85,51 @@ record ProgramReport(String version, MachineReport machine, List<TransportReport
             String name, boolean available, @Nullable String reason, List<String> devices) {
         static TransportReport of(TransportStatus status) {
             return new TransportReport(status.name(), status.isAvailable(), status.unavailable(), status.devices());
+        }
+    }
+
+    /** A GPU, by the name that options take; {@code rdmaDevice} is the nearest one, {@code null} if there is none. */
+    record GpuReport(
+            String name,
+            String id,
+            String model,
+            @JsonProperty("memory_bytes") long memoryBytes,
+            String pci,
+            List<LinkReport> links,
+            @JsonProperty("rdma_device") @Nullable String rdmaDevice,
+            @JsonProperty("rdma_place") @Nullable String rdmaPlace) {
+        private static final String PREFIX = "cuda:";
+
+        static GpuReport of(GpuInfo gpu) {
+            GpuInfo.NearDevice near = gpu.rdmaDevice();
+            return new GpuReport(
+                    PREFIX + gpu.ordinal(),
+                    gpu.id(),
+                    gpu.name(),
+                    gpu.memoryBytes(),
+                    gpu.pciAddress(),
+                    gpu.links().stream().map(LinkReport::of).toList(),
+                    near == null ? null : near.name(),
+                    near == null ? null : near.place());
+        }
+
+        private String rdmaText() {
+            return rdmaDevice == null ? "no RDMA device" : "nearest RDMA device: " + rdmaDevice + ", " + rdmaPlace;
+        }
+
+        /** How it reaches another one: {@code nvlink}, {@code pcie} or {@code none}. */
+        record LinkReport(String to, String kind) {
+            static LinkReport of(GpuInfo.Link link) {
+                return new LinkReport(PREFIX + link.peer(), link.kind().name().toLowerCase(Locale.ROOT));
+            }
+
+            private String text() {
+                return switch (kind) {
+                    case "nvlink" -> "NVLink, peer access";
+                    case "pcie" -> "PCIe, peer access";
+                    default -> "no peer access";
+                };
+            }
         }
     }
 

@@ -6,6 +6,7 @@ import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.TransferEngine;
 import io.sluice.samples.bench.BenchResponder;
+import io.sluice.samples.bench.MemoryPlace;
 import io.sluice.samples.bench.RegionMemory;
 import io.sluice.samples.report.ByteSize;
 import java.io.IOException;
@@ -27,6 +28,9 @@ final class ServeCommand extends ProgramCommand {
 
     @Option(names = "--regions", paramLabel = "WHOSE", defaultValue = "allocated")
     private RegionMemory regions = RegionMemory.ALLOCATED;
+
+    @Option(names = "--on", paramLabel = "PLACE", defaultValue = "host")
+    private MemoryPlace place = MemoryPlace.HOST;
 
     @Option(names = "--name", paramLabel = "NAME", defaultValue = DEFAULT_NAME)
     private String name = "";
@@ -50,7 +54,8 @@ final class ServeCommand extends ProgramCommand {
     @Override
     public Integer call() throws IOException {
         require(memoryBytes >= 1, "--memory: give at least 1 byte");
-        RegionOptions region = region();
+        require(place.isHost() || regions == RegionMemory.ALLOCATED, "--regions registered is for memory of the host");
+        RegionOptions region = GpuMemory.locate("--on", place).of(region());
         EngineOptions options =
                 transport.engineOptions().listen(listen.host(), listen.port()).build();
         // The engine is closed before the memory goes that it may be given.

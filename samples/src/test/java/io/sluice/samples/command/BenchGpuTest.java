@@ -1,0 +1,177 @@
+package io.sluice.samples.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The bench command with memory of GPUs, which are in software, and with lists of pages. */
+class BenchGpuTest {
+
+    private static final Path SOFTWARE_GPU = Path.of("../native/target/native-objects/libsoftgpu.so");
+    private static final int PAGES = 100;
+
+    @TempDir
+    private Path folder;
+
+    @ParameterizedTest
+    @CsvSource({
+        "write,       engine,  cuda:0, cuda:1, '8,4KiB,1MiB'",
+        "read,        reactor, cuda:1, cuda:0, '8,4KiB,1MiB'",
+        "write,       reactor, host,   cuda,   '8,1MiB'",
+        "fetch-add,   engine,  cuda:0, cuda:1, 8",
+        "write-pages, engine,  cuda:0, cuda:1, '8,4KiB'",
+        "read-pages,  vertx,   cuda:0, cuda:1, 4KiB"
+    })
+    void measuresAndVerifiesMemoryOfGpus(String operation, String api, String memory, String server, String sizes)
+            throws IOException {
+        List<String> arguments = new ArrayList<>(List.of(
+                "bench", "--loopback", "--op", operation, "--api", api, "--memory", memory, "--server-memory", server));
+        if (operation.endsWith("pages")) {
+            arguments.addAll(List.of("--iov", Integer.toString(PAGES), "--scattered"));
+        }
+        arguments.addAll(List.of("--size", sizes, "--duration", BenchProgramTest.SHORT, "--warmup", "0"));
+        arguments.addAll(List.of("--verify", "--json", "-"));
+        try (SluiceProcess bench = run(softwareGpus(), arguments)) {
+            assertThat(bench.awaitEnd()).as(bench::toString).isZero();
+            List<JsonNode> lines = SluiceProcess.jsonLines(bench.out());
+            assertThat(lines).hasSameSizeAs(sizes.split(",", -1));
+            assertThat(lines).allSatisfy(line -> {
+                assertThat(line.get("path").asText()).isEqualTo("cuda");
+                assertThat(line.get("memory").asText()).isEqualTo(memory);
+                assertThat(line.get("server_memory").asText()).startsWith(server);
+                assertThat(line.get("verified").asBoolean()).isTrue();
+                assertThat(line.get("transfers").asLong()).isPositive();
+            });
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"write-pages, reactor, '8,4KiB'", "read-pages, engine, '4KiB,64KiB'", "writev, engine, 4KiB"})
+    void scatteredMemoryOfTheHostIsVerifiedToo(String operation, String api, String sizes) throws IOException {
+        List<String> arguments = List.of(
+                "bench",
+                "--loopback",
+                "--transport",
+                "tcp",
+                "--op",
+                operation,
+                "--api",
+                api,
+                "--scattered",
+                "--size",
+                sizes,
+                "--duration",
+                BenchProgramTest.SHORT,
+                "--warmup",
+                "0",
+                "--verify",
+                "--json",
+                "-");
+        try (SluiceProcess bench = run(Map.of(), arguments)) {
+            assertThat(bench.awaitEnd()).as(bench::toString).isZero();
+            assertThat(SluiceProcess.jsonLines(bench.out())).allSatisfy(line -> {
+                assertThat(line.get("buffers").asText()).isEqualTo("scattered");
+                assertThat(line.get("path").asText()).isEqualTo("tcp");
+                assertThat(line.get("memory").asText()).isEqualTo("host");
+                assertThat(line.get("verified").asBoolean()).isTrue();
+            });
+        }
+    }
+
+    @Test
+    void aGpuIsNamedByItsUuidToo() throws IOException {
+        String id = gpus().get(1).get("id").asText();
+        List<String> arguments = List.of(
+                "bench",
+                "--loopback",
+                "--memory",
+                id,
+                "--server-memory",
+                "cuda:" + id,
+                "--size",
+                "8",
+                "--duration",
+                BenchProgramTest.SHORT,
+                "--warmup",
+                "0",
+                "--json",
+                "-");
+        try (SluiceProcess bench = run(softwareGpus(), arguments)) {
+            assertThat(bench.awaitEnd()).as(bench::toString).isZero();
+            JsonNode line = SluiceProcess.jsonLines(bench.out()).getFirst();
+            assertThat(line.get("memory").asText()).isEqualTo("cuda:" + id);
+            assertThat(line.get("path").asText()).isEqualTo("cuda");
+        }
+    }
+
+    @Test
+    void infoShowsGpus() throws IOException {
+        assertThat(gpus()).hasSize(2);
+        assertThat(gpus().getFirst().get("links").get(0).get("kind").asText()).isEqualTo("nvlink");
+    }
+
+    private List<JsonNode> gpus() throws IOException {
+        try (SluiceProcess info = run(softwareGpus(), List.of("info", "--json"))) {
+            assertThat(info.awaitEnd()).as(info::toString).isZero();
+            List<JsonNode> gpus = new ArrayList<>();
+            SluiceProcess.jsonLines(info.out()).getFirst().get("gpus").forEach(gpus::add);
+            return gpus;
+        }
+    }
+
+    @Test
+    void theDemoMovesPagesFromGpuToGpu() throws IOException {
+        try (SluiceProcess demo = run(softwareGpus(), List.of("demo", "--memory", "cuda", "--duration", "50ms"))) {
+            assertThat(demo.awaitEnd()).as(demo::toString).isZero();
+            assertThat(demo.out())
+                    .contains("has the KV-cache of a request in memory of cuda:0", "page pool in memory of cuda:1")
+                    .contains("write-pages over cuda", "Every page that was moved arrived as it was sent");
+        }
+    }
+
+    @Test
+    void aGpuThatIsNotThereIsNamedWithThoseThatAre() throws IOException {
+        try (SluiceProcess bench = run(softwareGpus(), List.of("bench", "--loopback", "--memory", "cuda:7"))) {
+            assertThat(bench.awaitEnd()).isEqualTo(ExitCodes.USAGE);
+            assertThat(bench.err())
+                    .contains("--memory: there is no GPU 7 here; there are cuda:0 (GPU-", "cuda:1 (GPU-");
+        }
+    }
+
+    @Test
+    void withoutADriverItSaysWhy() throws IOException {
+        Map<String, String> none = library(folder.resolve("no-cuda.so"));
+        for (List<String> arguments : List.of(
+                List.of("bench", "--loopback", "--server-memory", "cuda:0"),
+                List.of("serve", "--listen", "127.0.0.1:0", "--memory", "1MiB", "--on", "cuda:0"))) {
+            try (SluiceProcess program = run(none, arguments)) {
+                assertThat(program.awaitEnd()).isEqualTo(ExitCodes.FAILED);
+                assertThat(program.err()).contains("cuda:0: GPUs cannot be used here: ", "no-cuda.so");
+            }
+        }
+    }
+
+    private static Map<String, String> softwareGpus() {
+        Assumptions.assumeTrue(Files.exists(SOFTWARE_GPU), "no software GPU: the module native has not been built");
+        return library(SOFTWARE_GPU.toAbsolutePath().normalize());
+    }
+
+    private static Map<String, String> library(Path file) {
+        return Map.of("JDK_JAVA_OPTIONS", "-Dsluice.cuda.library=" + file);
+    }
+
+    private SluiceProcess run(Map<String, String> environment, List<String> arguments) throws IOException {
+        return SluiceProcess.start(folder, environment, arguments.toArray(String[]::new));
+    }
+}
