@@ -69,10 +69,11 @@ HEAD
 
 # The C programs of `compare` in the folder $1, compiled as BaselineBuild does it.
 build_peers() {
-  local sources
+  local all=$root/samples/tools/src/main/c name
   mkdir -- "$1" || return 1
-  for sources in "$root"/samples/tools/src/main/c/*; do
-    "${CC:-cc}" -std=c11 -Wall -Wextra -Werror -O2 -s -o "$1/${sources##*/}" "$sources"/*.c -ldl || return 1
+  for name in ceiling gpu; do
+    "${CC:-cc}" -std=c11 -Wall -Wextra -Werror -O2 -s -I"$all" -I"$root/native/src/main/c/cuda" -o "$1/$name" \
+      "$all"/*.c "$all/$name"/*.c -ldl || return 1
   done
 }
 

@@ -16,7 +16,6 @@
 
 #define MAXIMUM_SIZE (UINT64_C(1) << 30)
 #define MAXIMUM_INFLIGHT UINT64_C(4096)
-#define MAXIMUM_MILLIS (UINT64_C(24) * 60 * 60 * 1000)
 
 enum mode { MODE_PUT = 1, MODE_GET = 2, MODE_PING_PONG = 3 };
 

@@ -1,15 +1,10 @@
+#include "arguments.h"
 #include "ceiling.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define NANOS_PER_MILLI INT64_C(1000000)
-#define STATUS_FAILED 1
-#define STATUS_USAGE 2
 
 static int usage(void) {
     fputs("usage: ceiling target PORT\n"
@@ -21,27 +16,8 @@ static int usage(void) {
     return STATUS_USAGE;
 }
 
-static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *value) {
-    char *end = NULL;
-    errno = 0;
-    unsigned long long parsed = strtoull(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || *text == '-' || parsed < least || parsed > most) {
-        fprintf(stderr, "ceiling: %s is not from %" PRIu64 " to %" PRIu64 "\n", text, least, most);
-        return false;
-    }
-    *value = parsed;
-    return true;
-}
-
-static bool times(char **arguments, struct plan *plan) {
-    uint64_t warmup = 0;
-    uint64_t duration = 0;
-    if (!number(arguments[0], 0, MAXIMUM_MILLIS, &warmup) || !number(arguments[1], 1, MAXIMUM_MILLIS, &duration)) {
-        return false;
-    }
-    plan->warmup = (int64_t)warmup * NANOS_PER_MILLI;
-    plan->duration = (int64_t)duration * NANOS_PER_MILLI;
-    return true;
+static bool plan_times(char **arguments, struct plan *plan) {
+    return times(arguments, &plan->warmup, &plan->duration);
 }
 
 static bool waiting(const char *name, enum waiting *value) {

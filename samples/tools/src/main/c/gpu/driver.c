@@ -25,10 +25,10 @@ void driver_load(void) {
     if (!find(library, #symbol, &cuda.name)) { \
         not_available("the CUDA driver is too old", #symbol); \
     }
-    DRIVER_FUNCTIONS(FIND)
+    CUDA_FUNCTIONS(FIND)
 #undef FIND
 #define FIND(name, symbol, parameters) find(library, #symbol, &cuda.name);
-    NEWER_DRIVER_FUNCTIONS(FIND)
+    BATCH_FUNCTIONS(FIND)
 #undef FIND
 }
 
@@ -45,7 +45,7 @@ void check(cuda_result result, const char *what) {
 
 void device_open(int device) {
     int count = 0;
-    void *context = NULL;
+    cuda_context context = NULL;
     cuda_result result = cuda.initialise(0);
     if (result != CUDA_SUCCESS) {
         not_available("no GPU", name_of(result));

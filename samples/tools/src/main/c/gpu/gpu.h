@@ -10,14 +10,13 @@
 
 #define _GNU_SOURCE
 
+#include "arguments.h"
 #include "driver.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define STATUS_FAILED 1
-#define STATUS_USAGE 2
 /* There is no such GPU, library or function here. */
 #define STATUS_NOT_AVAILABLE 69
 
@@ -83,7 +82,7 @@ void peer_wait(int socket);
 
 /* stream.c: operations one after the other; a word in pinned memory counts those that have ended. */
 struct work {
-    void *stream;
+    cuda_stream stream;
     volatile uint64_t *word;
     cuda_address word_address;
     uint64_t submitted;

@@ -1,16 +1,12 @@
 #include "gpu.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define NANOS_PER_MILLI INT64_C(1000000)
 #define NANOS_PER_SECOND 1e9
 #define MAXIMUM_INFLIGHT 4096
 #define MAXIMUM_BLOCKS 65535
-#define MAXIMUM_MILLIS (UINT64_C(24) * 60 * 60 * 1000)
 
 static int usage(void) {
     fputs("usage: gpu copy BYTES INFLIGHT WARMUP_MS DURATION_MS\n"
@@ -23,28 +19,9 @@ static int usage(void) {
     return STATUS_USAGE;
 }
 
-static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *value) {
-    char *end = NULL;
-    errno = 0;
-    unsigned long long parsed = strtoull(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || *text == '-' || parsed < least || parsed > most) {
-        fprintf(stderr, "gpu: %s is not from %" PRIu64 " to %" PRIu64 "\n", text, least, most);
-        return false;
-    }
-    *value = parsed;
-    return true;
-}
-
 static bool read_rest(char **arguments, struct plan *plan) {
-    uint64_t warmup = 0;
-    uint64_t duration = 0;
-    if (!number(arguments[0], 1, MAXIMUM_INFLIGHT, &plan->inflight) || !number(arguments[1], 0, MAXIMUM_MILLIS, &warmup)
-            || !number(arguments[2], 1, MAXIMUM_MILLIS, &duration)) {
-        return false;
-    }
-    plan->warmup = (int64_t)warmup * NANOS_PER_MILLI;
-    plan->duration = (int64_t)duration * NANOS_PER_MILLI;
-    return true;
+    return number(arguments[0], 1, MAXIMUM_INFLIGHT, &plan->inflight)
+            && times(arguments + 1, &plan->warmup, &plan->duration);
 }
 
 /* Figures in bytes, seconds, and bytes a second; those in nanoseconds are of the measured time and of one operation. */

@@ -32,7 +32,7 @@ struct shared_memory memory_share(int device, size_t bytes, bool by_handle) {
     };
     size_t granule = 0;
     cuda_allocation allocation = 0;
-    check(cuda.granularity(&granule, &properties, CUDA_GRANULARITY_RECOMMENDED), "cuMemGetAllocationGranularity");
+    check(cuda.allocation_granularity(&granule, &properties, CUDA_GRANULARITY_RECOMMENDED), "cuMemGetAllocationGranularity");
     shared.bytes = (bytes + granule - 1) / granule * granule;
     check(cuda.allocation_create(&allocation, shared.bytes, &properties, 0), "cuMemCreate");
     check(cuda.allocation_export(&shared.descriptor, allocation, CUDA_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),

@@ -36,7 +36,7 @@ struct pages {
     cuda_address *from_addresses;
     size_t *sizes;
     /* For the kernel. */
-    void *kernel;
+    cuda_function kernel;
     cuda_address block_counter;
     unsigned blocks;
 };
@@ -121,7 +121,7 @@ static char *read_text(const char *name) {
 }
 
 static void prepare_kernel(struct pages *pages, struct work *work, const char *ptx, unsigned most_blocks) {
-    void *module = NULL;
+    cuda_module module = NULL;
     char *text = read_text(ptx);
     check(cuda.module_load(&module, text), "cuModuleLoadData");
     check(cuda.module_function(&pages->kernel, module, "sluice_copy_pages"), "cuModuleGetFunction");

@@ -72,7 +72,7 @@ class PackageTest {
         for (String file : List.of("sluice", "LICENSE", "pom.xml")) {
             Files.copy(original.resolve(file), made.resolve(file));
         }
-        for (String sources : List.of("samples/package", "samples/tools/src/main/c")) {
+        for (String sources : List.of("samples/package", "samples/tools/src/main/c", "native/src/main/c/cuda")) {
             copy(original.resolve(sources), made.resolve(sources));
         }
         Path app = Files.createDirectories(made.resolve("target/launcher/app"));

@@ -83,7 +83,7 @@ final class BaselineBuild {
         command.addAll(options);
         command.addAll(List.of("-o", folder.resolve(program.fileName()).toString()));
         for (String name : program.files()) {
-            Path file = copy(program.fileName() + "/" + name, sources.resolve(name));
+            Path file = copy(name, sources.resolve(Path.of(name).getFileName()));
             if (name.endsWith(".c")) {
                 command.add(file.toString());
             }

@@ -23,6 +23,7 @@ enum CProgram {
             "sockets.c"),
     /** GPUs, by the driver and by NCCL. */
     GPU(
+            "cuda_api.h",
             "driver.h",
             "gpu.h",
             "complaint.c",
@@ -53,7 +54,8 @@ enum CProgram {
     }
 
     List<String> files() {
-        return files;
+        return Stream.concat(SHARED.stream(), files.stream().map(file -> fileName() + "/" + file))
+                .toList();
     }
 
     /** It as a package has it, or {@code null} if this is no package or lacks it. */
