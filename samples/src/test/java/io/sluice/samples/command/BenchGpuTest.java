@@ -3,10 +3,12 @@ package io.sluice.samples.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Assumptions;
@@ -137,6 +139,31 @@ class BenchGpuTest {
             assertThat(demo.out())
                     .contains("has the KV-cache of a request in memory of cuda:0", "page pool in memory of cuda:1")
                     .contains("write-pages over cuda", "Every page that was moved arrived as it was sent");
+        }
+    }
+
+    /** What takes two is left out, and what takes one is measured. */
+    @Test
+    void compareMeasuresWhatTheGpusAllow() throws IOException {
+        Map<String, String> one = new HashMap<>(softwareGpus());
+        one.put("SOFT_GPU_DEVICES", "1");
+        one.put("SLUICE_CUDA_LIBRARY", SOFTWARE_GPU.toAbsolutePath().normalize().toString());
+        List<String> arguments = List.of(
+                "compare",
+                "--only",
+                "gpu-host-write-64MiB,gpu-write-4KiB/nccl",
+                "--rounds=1",
+                "--duration=50ms",
+                "--warmup=0",
+                "--json=-");
+        try (SluiceProcess compare = run(one, arguments)) {
+            assertThat(compare.awaitEnd()).as(compare::toString).isZero();
+            JsonNode comparisons = new ObjectMapper().readTree(compare.out()).get("comparisons");
+            JsonNode pinned = comparisons.get(0);
+            assertThat(pinned.get("name").asText()).isEqualTo("gpu-host-write-64MiB/gpu-pinned-copy");
+            assertThat(pinned.get("ratio").asDouble()).isPositive();
+            assertThat(comparisons.get(1).get("problem").asText())
+                    .contains("left out: it takes 2 GPUs, and there is 1");
         }
     }
 

@@ -115,7 +115,8 @@ class RealPrometheusTest {
                 .filter(DashboardPanel::needsDevice)
                 .map(DashboardPanel::toString)
                 .toList();
-        assertThat(exempt).as("what may be empty")
+        assertThat(exempt)
+                .as("what may be empty")
                 .containsExactly(
                         "Verbs: Port counters",
                         "GPUs: Bytes by GPU",

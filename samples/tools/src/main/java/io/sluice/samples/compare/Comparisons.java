@@ -24,7 +24,7 @@ final class Comparisons {
      * Some of them, in their order.
      *
      * @param names of comparisons, or of the first or second half of their names, or topics, or {@code goals} for those
-     *     that have one; none for all
+     *     that have one; none for all. Those of GPUs that are not here are left aside, unless they are named
      * @param transports that our transfers go over; none for all
      * @throws IllegalArgumentException if a name or a transport is of none, or both together leave none; the message says
      *     which there are
@@ -47,7 +47,7 @@ final class Comparisons {
         }
         List<Comparison> chosen = new ArrayList<>();
         for (Comparison comparison : ALL) {
-            if ((names.isEmpty() || names.stream().anyMatch(name -> matches(comparison, name)))
+            if (((names.isEmpty() && isUsual(comparison)) || names.stream().anyMatch(name -> matches(comparison, name)))
                     && (transports.isEmpty() || transports.contains(transport(comparison)))) {
                 chosen.add(comparison);
             }
@@ -73,11 +73,17 @@ final class Comparisons {
         return comparison.subject().transport();
     }
 
+    /** Few machines have GPUs. */
+    private static boolean isUsual(Comparison comparison) {
+        Route route = comparison.subject().route();
+        return route.gpus() == 0 || route.unavailable() == null;
+    }
+
     private static boolean matches(Comparison comparison, String name) {
         return comparison.name().equals(name)
                 || comparison.subject().name().equals(name)
                 || comparison.peer().equals(name)
-                || (name.equals(GOALS) && comparison.goal() != null)
+                || (name.equals(GOALS) && comparison.goal() != null && isUsual(comparison))
                 || Topic.of(comparison).toString().equals(name);
     }
 }

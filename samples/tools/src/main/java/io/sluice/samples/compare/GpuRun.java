@@ -45,7 +45,7 @@ record GpuRun(String label, Program program, List<String> operands, long bytes, 
 
     /** One copy to another GPU. */
     static GpuRun copy(long size, int inflight) {
-        return single("copy", Program.GPU, "C copy to another GPU", size, inflight);
+        return single("copy", Program.GPU_PAIR, "C copy to another GPU", size, inflight);
     }
 
     /** One copy from pinned memory of the host to a GPU. */
@@ -78,19 +78,21 @@ record GpuRun(String label, Program program, List<String> operands, long bytes, 
         operands.addAll(List.of(Long.toString(pageBytes), Integer.toString(pages), Integer.toString(inflight)));
         String label =
                 "C " + way.mode() + ", " + pages + " of " + ByteSize.format(pageBytes) + ", " + inflight + " in flight";
-        return new GpuRun(label, Program.GPU, operands, pages * pageBytes, inflight);
+        return new GpuRun(label, Program.GPU_PAIR, operands, pages * pageBytes, inflight);
     }
 
     @Override
     public Figures run(BenchEnvironment environment) throws MeasurementFailedException {
-        BaselineRun.BaselineOutput output = BaselineRun.BaselineOutput.of(environment.runAlone(
-                label,
-                Map.of(),
-                command(
-                        environment,
-                        operands,
-                        environment.timing().warmup().toMillis(),
-                        environment.timing().duration().toMillis())));
+        BaselineRun.BaselineOutput output = BaselineRun.BaselineOutput.of(environment
+                .unpinned()
+                .runAlone(
+                        label,
+                        Map.of(),
+                        command(
+                                environment,
+                                operands,
+                                environment.timing().warmup().toMillis(),
+                                environment.timing().duration().toMillis())));
         Figures rate = Figures.ofRate(output.operationsPerSecond(), bytes);
         return inflight == 1 ? rate.with(Quantity.MEDIAN_MICROSECONDS, output.medianMicros()) : rate;
     }
@@ -122,10 +124,15 @@ record GpuRun(String label, Program program, List<String> operands, long bytes, 
 
     /** Why nothing of a program can be measured here, or {@code null} if it can, or the program is about no GPU. */
     static @Nullable String unavailable(Program program, BenchEnvironment environment) {
-        if (program != Program.GPU && program != Program.NCCL) {
+        String mode = switch (program) {
+            case GPU -> "to-device";
+            case GPU_PAIR -> "copy";
+            case NCCL -> NCCL;
+            default -> null;
+        };
+        if (mode == null) {
             return null;
         }
-        String mode = program == Program.NCCL ? NCCL : "copy";
         try {
             environment.runAlone(mode, Map.of(), command(environment, List.of(mode, "8", "1"), 0, 1));
             return null;

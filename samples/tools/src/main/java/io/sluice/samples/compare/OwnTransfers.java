@@ -42,7 +42,8 @@ record OwnTransfers(Transfers transfers, Api api) implements Measurement {
     }
 
     @Override
-    public Figures run(BenchEnvironment workbench) throws MeasurementFailedException {
+    public Figures run(BenchEnvironment all) throws MeasurementFailedException {
+        BenchEnvironment workbench = transfers.route().gpus() > 0 ? all.unpinned() : all;
         Map<String, String> environment = new HashMap<>(transfers.idle().environment());
         environment.putAll(transfers.route().environment());
         environment.putAll(transfers.security().environment(workbench.folder()));
@@ -66,7 +67,7 @@ record OwnTransfers(Transfers transfers, Api api) implements Measurement {
     }
 
     private List<String> arguments(Timing timing) {
-        String line = "bench --loopback --transport " + transfers.route().transport()
+        String line = "bench --loopback " + transfers.route().options()
                 + " --regions " + transfers.route().regions()
                 + " --op " + transfers.operation() + " --api " + api
                 + (transfers.operation() == BenchOperation.CONNECT ? "" : elements())

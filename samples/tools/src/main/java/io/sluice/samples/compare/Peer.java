@@ -30,7 +30,21 @@ enum Peer {
      */
     MEMCPY(Peer::memcpy),
     /** Plain C that writes into another process's memory with one system call; for cross-memory attach. */
-    PROCESS_VM_WRITEV(ours -> BaselineRun.crossMemoryWrites(ours.size()));
+    PROCESS_VM_WRITEV(ours -> BaselineRun.crossMemoryWrites(ours.size())),
+    /** Plain C on the CUDA driver: one copy to another process's GPU. */
+    GPU_COPY(ours -> GpuRun.copy(ours.size(), ours.inflight())),
+    /** One copy between pinned memory and a GPU in one process. */
+    GPU_PINNED_COPY(ours -> ours.operation().isRead()
+            ? GpuRun.fromDevice(ours.size(), ours.inflight())
+            : GpuRun.toDevice(ours.size(), ours.inflight())),
+    /** The pages of a list to another process's GPU by a copy each. */
+    GPU_COPIES(ours -> pages(GpuRun.Way.COPIES, ours)),
+    /** The same by the driver's one call for many copies. */
+    GPU_BATCH(ours -> pages(GpuRun.Way.BATCH, ours)),
+    /** The same by Sluice's kernel. */
+    GPU_KERNEL(ours -> pages(GpuRun.Way.KERNEL, ours)),
+    /** Send and receive of NCCL between two GPUs. */
+    NCCL(ours -> GpuRun.nccl(ours.size(), ours.inflight()));
 
     private static final long CACHED_BYTES = 1L << 20;
     private static final long UNCACHED_SPAN_BYTES = 256L << 20;

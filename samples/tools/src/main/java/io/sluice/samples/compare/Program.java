@@ -8,9 +8,11 @@ enum Program {
     SLUICE("sluice", List.of(), List.of()),
     /** Plain C: a package has it built, else it is built from the sources in this package's resources. */
     CEILING(BaselineBuild.compiler(), List.of("gcc", "libc6-dev"), List.of(BaselineBuild.compiler(), "--version")),
-    /** The same for GPUs, with the CUDA driver of the machine. */
+    /** The same for a GPU, with the CUDA driver of the machine. */
     GPU(BaselineBuild.compiler(), List.of("gcc", "libc6-dev"), List.of()),
-    /** NCCL of the machine, by the same program. */
+    /** The same program where there are two GPUs. */
+    GPU_PAIR(BaselineBuild.compiler(), List.of("gcc", "libc6-dev"), List.of()),
+    /** NCCL of the machine between two GPUs, by the same program. */
     NCCL(BaselineBuild.compiler(), List.of("gcc", "libc6-dev"), List.of()),
     UCX("ucx_perftest", List.of("ucx-utils"), List.of("ucx_info", "-v")),
     /** UCX's Java binding, which comes with this program, on the machine's UCX. */
@@ -41,7 +43,7 @@ enum Program {
     CProgram source() {
         return switch (this) {
             case CEILING -> CProgram.CEILING;
-            case GPU, NCCL -> CProgram.GPU;
+            case GPU, GPU_PAIR, NCCL -> CProgram.GPU;
             case SLUICE, UCX, JUCX, IPERF3 -> null;
         };
     }
@@ -55,7 +57,7 @@ enum Program {
         return switch (this) {
             case SLUICE -> true;
             case CEILING -> BaselineBuild.isPossible(CProgram.CEILING);
-            case GPU, NCCL -> BaselineBuild.isPossible(CProgram.GPU);
+            case GPU, GPU_PAIR, NCCL -> BaselineBuild.isPossible(CProgram.GPU);
             case JUCX -> UcxLibrary.isPresent();
             case UCX, IPERF3 -> SearchPath.find(executable) != null;
         };

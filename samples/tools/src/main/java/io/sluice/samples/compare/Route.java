@@ -1,5 +1,6 @@
 package io.sluice.samples.compare;
 
+import io.sluice.cuda.GpuInfo;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransportStatus;
 import io.sluice.samples.bench.RegionMemory;
@@ -16,7 +17,11 @@ enum Route {
     /** Copied by the initiator between memory that the engines have allocated, of which it has the peer's mapped. */
     SHM("shm", "shm-", RegionMemory.ALLOCATED, Map.of()),
     /** Copied by the kernel, between memory that the programs have registered. */
-    CROSS_MEMORY("shm", "cross-memory-", RegionMemory.REGISTERED, Map.of("SLUICE_SHM_CROSS_MEMORY_ATTACH", "true"));
+    CROSS_MEMORY("shm", "cross-memory-", RegionMemory.REGISTERED, Map.of("SLUICE_SHM_CROSS_MEMORY_ATTACH", "true")),
+    /** By a GPU of this process into that of another one, in windows that hold the largest transfer. */
+    GPUS("cuda", "gpu-", RegionMemory.ALLOCATED, Map.of("SLUICE_WINDOW_BYTES", "1GiB")),
+    /** Between memory of the host, which the initiator has, and a GPU. */
+    HOST_AND_GPU("cuda", "gpu-host-", RegionMemory.ALLOCATED, Map.of("SLUICE_WINDOW_BYTES", "1GiB"));
 
     private final String transport;
     private final String prefix;
@@ -53,11 +58,16 @@ enum Route {
         for (TransportStatus status : TransferEngine.transports()) {
             if (status.name().equals(transport)) {
                 return status.isAvailable()
-                        ? null
+                        ? tooFewGpus()
                         : "transport " + transport + " is not available here: " + status.unavailable();
             }
         }
         return "this program has no transport " + transport;
+    }
+
+    private @Nullable String tooFewGpus() {
+        int there = gpus() == 0 ? 0 : GpuInfo.all().size();
+        return there < gpus() ? "it takes " + gpus() + " GPUs, and there is " + there : null;
     }
 
     @Override

@@ -13,6 +13,8 @@ enum Topic {
     VECTORED("vectored transfers over tcp", SocketComparisons.vectored()),
     ROUND_TRIPS("one transfer at a time over tcp", SocketComparisons.roundTrips()),
     SHARED_MEMORY("transfers over shared memory", MemoryComparisons.all()),
+    /** Between processes that have GPUs, or one and memory of the host. */
+    GPU("transfers between GPUs", GpuComparisons.all()),
     /** What Reactor and Vert.x add to callbacks. */
     INTERFACES("what the interfaces cost", CostComparisons.interfaces()),
     METRICS("what metrics cost", CostComparisons.metrics()),

@@ -88,20 +88,47 @@ class ComparisonsTest {
                         "shm-write-16MiB/memcpy >= 0.90 of memcpy of 16 MiB between the same memory",
                         "shm-read-16MiB/memcpy >= 0.90 of memcpy of 16 MiB between the same memory",
                         "cross-memory-write-1MiB/process-vm-writev >= 0.90 of C process_vm_writev of 1 MiB",
-                        "shm-write-64KiB/ucx >= 1.00 of ucx_perftest ucp_put_bw of 64 KiB over posix,sysv,cma, 32 outstanding",
-                        "shm-write-1MiB/ucx >= 1.00 of ucx_perftest ucp_put_bw of 1 MiB over posix,sysv,cma, 32 outstanding",
-                        "shm-write-16MiB/ucx >= 1.00 of ucx_perftest ucp_put_bw of 16 MiB over posix,sysv,cma, 32 outstanding",
+                        "shm-write-64KiB/ucx >= 1.00 of ucx_perftest ucp_put_bw of 64 KiB over posix,sysv,cma, 32"
+                                + " outstanding",
+                        "shm-write-1MiB/ucx >= 1.00 of ucx_perftest ucp_put_bw of 1 MiB over posix,sysv,cma, 32"
+                                + " outstanding",
+                        "shm-write-16MiB/ucx >= 1.00 of ucx_perftest ucp_put_bw of 16 MiB over posix,sysv,cma, 32"
+                                + " outstanding",
                         "shm-write-8B/rate >= 1.00 of 5,000,000 transfers/s, a fixed figure",
                         "shm-write-8B/rate >= 1.00 of 1,500,000 transfers/s, a fixed figure",
                         "shm-writev-256x8B/rate >= 1.00 of 20,000,000 elements/s, a fixed figure",
                         "shm-write-8B/latency <= 1.00 of 0.50 us p50, a fixed figure",
                         "shm-write-8B/latency <= 1.00 of 1.00 us p50, a fixed figure",
-                        "shm-write-4KiB/reactor-cost >= 0.90 of sluice write of 4 KiB over shm, 32 in flight, engine API",
+                        "shm-write-4KiB/reactor-cost >= 0.90 of sluice write of 4 KiB over shm, 32 in flight, engine"
+                                + " API",
                         "shm-write-4KiB/allocation <= 1.00 of 250.00 B/transfer, a fixed figure",
                         "shm-write-4KiB/allocation <= 1.00 of 1.00 B/transfer, a fixed figure",
-                        "shm-write-4KiB/vertx-cost >= 0.90 of sluice write of 4 KiB over shm, 32 in flight, reactor API",
-                        "shm-write-4KiB/metrics-cost >= 0.97 of sluice write of 4 KiB over shm, 32 in flight, engine API",
+                        "shm-write-4KiB/vertx-cost >= 0.90 of sluice write of 4 KiB over shm, 32 in flight, reactor"
+                                + " API",
+                        "shm-write-4KiB/metrics-cost >= 0.97 of sluice write of 4 KiB over shm, 32 in flight, engine"
+                                + " API",
                         "shm-connect/latency <= 1.00 of 1,000.00 us p50, a fixed figure");
+    }
+
+    @Test
+    void gpusAreComparedWithPlainCWithNcclAndWithFixedFigures() {
+        assertThat(Comparisons.chosen(List.of("gpu"), ALL))
+                .filteredOn(comparison -> comparison.goal() != null)
+                .extracting(comparison -> comparison.name() + " " + comparison.goal() + " of "
+                        + comparison.theirs().label())
+                .contains(
+                        "gpu-write-8B/latency <= 1.00 of 12.00 us p50, a fixed figure",
+                        "gpu-write-256MiB/gpu-copy >= 0.97 of C copy to another GPU of 256 MiB, 4 in flight",
+                        "gpu-write-pages-256x4KiB/latency <= 1.00 of 25.00 us p50, a fixed figure",
+                        "gpu-write-pages-4096x4KiB/gpu-kernel >= 0.95 of C pages-kernel, 4096 of 4 KiB, 4 in flight",
+                        "gpu-write-pages-2048x16KiB/gpu-copies >= 10.00 of C pages-copies, 2048 of 16 KiB, 4 in flight",
+                        "gpu-write-pages-4096x64KiB/gpu-batch >= 3.00 of C pages-batch, 4096 of 64 KiB, 4 in flight",
+                        "gpu-read-pages-4096x64KiB/rate >= 1.00 of 306.000 GB/s, a fixed figure",
+                        "gpu-host-read-64MiB/gpu-pinned-copy >= 0.95 of C copy from a GPU of 64 MiB, 4 in flight",
+                        "gpu-write-4KiB/nccl <= 0.80 of NCCL of 4 KiB, 1 in flight",
+                        "gpu-write-1MiB/nccl >= 1.50 of NCCL of 1 MiB, 4 in flight",
+                        "gpu-write-16MiB/nccl >= 1.20 of NCCL of 16 MiB, 4 in flight",
+                        "gpu-write-256MiB/nccl >= 1.05 of NCCL of 256 MiB, 4 in flight");
     }
 
     @Test
@@ -253,7 +280,11 @@ class ComparisonsTest {
                         "write-1MiB/memcpy",
                         "write-16MiB/memcpy",
                         "write-64KiB/jucx");
-        assertThat(Comparisons.chosen(List.of(), ALL)).isEqualTo(Comparisons.all());
+        assertThat(Comparisons.chosen(List.of(), ALL))
+                .filteredOn(comparison -> comparison.subject().route().gpus() == 0)
+                .containsExactlyElementsOf(Comparisons.all().stream()
+                        .filter(comparison -> comparison.subject().route().gpus() == 0)
+                        .toList());
     }
 
     @Test
