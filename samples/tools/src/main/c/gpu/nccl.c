@@ -29,7 +29,7 @@ static void load(void) {
     const char *named = getenv("SLUICE_NCCL_LIBRARY");
     void *library = dlopen(named == NULL ? "libnccl.so.2" : named, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) {
-        not_available("no NCCL", dlerror());
+        not_available("no NCCL; SLUICE_NCCL_LIBRARY names its file", dlerror());
     }
 #define FIND(name, symbol, result, parameters) \
     void *name = dlsym(library, #symbol); \
