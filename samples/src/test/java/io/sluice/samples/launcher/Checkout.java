@@ -126,7 +126,20 @@ final class Checkout {
 
     /** Starts it with a terminal for input and output, but for what is redirected. */
     Launched startAtTerminal(String redirections, Map<String, String> environment) throws IOException {
-        String command = "bash ./sluice command " + redirections;
+        return startAtTerminal("command", redirections, environment);
+    }
+
+    /** As {@link #startAtTerminal(String, Map)}, with a command that the launcher may know. */
+    Launched startAtTerminal(String command, String redirections, Map<String, String> environment) throws IOException {
+        return startScript("bash ./sluice " + command + " " + redirections, environment);
+    }
+
+    /** Starts it with another session's terminal for input and output, which it cannot open as its own. */
+    Launched startAtForeignTerminal(Map<String, String> environment) throws IOException {
+        return startScript("setsid --wait bash ./sluice command", environment);
+    }
+
+    private Launched startScript(String command, Map<String, String> environment) throws IOException {
         return start(List.of("script", "--quiet", "--return", "--command", command, "/dev/null"), environment);
     }
 

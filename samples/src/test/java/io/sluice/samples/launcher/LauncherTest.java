@@ -70,7 +70,8 @@ class LauncherTest {
         assumeTerminal();
         try (Launched refused = checkout.startAtTerminal(redirections, checkout.withoutCompiler())) {
             refused.awaitPrinted(QUESTION);
-            assertThat(refused.printed()).contains("apt-get install -y --no-install-recommends gcc libc6-dev");
+            assertThat(refused.printed())
+                    .contains("apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev");
             assertThat(checkout.callsOfAptGet()).isEmpty();
             refused.type("n");
             assertThat(refused.awaitEnd()).isEqualTo(TOOL_MISSING);
@@ -87,6 +88,45 @@ class LauncherTest {
     }
 
     @Test
+    void aTerminalThatIsNotItsOwnIsAskedAsWell() throws IOException, InterruptedException {
+        assumeRoot();
+        assumeTerminal();
+        try (Launched refused = checkout.startAtForeignTerminal(checkout.withoutCompiler())) {
+            refused.awaitPrinted(QUESTION);
+            refused.type("n");
+            assertThat(refused.awaitEnd()).isEqualTo(TOOL_MISSING);
+            assertThat(checkout.callsOfAptGet()).isEmpty();
+        }
+    }
+
+    @Test
+    void aQuestionForAComparisonShowsAllThatIsRun() throws IOException, InterruptedException {
+        assumeRoot();
+        assumeTerminal();
+        assumeNoIperf();
+        try (Launched asked = checkout.startAtTerminal("compare", "", Map.of())) {
+            asked.awaitPrinted(QUESTION);
+            assertThat(asked.printed()).contains("apt-get update && apt-get install").contains("iperf3");
+            asked.type("y");
+            asked.type("");
+            assertThat(asked.awaitEnd()).isZero();
+        }
+        assertThat(checkout.callsOfAptGet()).startsWith("update");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"SLUICE_NO_INSTAL", "SLUICE_NOINSTALL", "SLUICE_JAVA_OPTS", "SLUICE_JAVAHOME"})
+    void aMisspeltVariableOfTheLauncherIsWarnedOf(String name) throws IOException, InterruptedException {
+        assertThat(say(Map.of(name, "1"))).contains("the environment variable " + name + " is not known");
+    }
+
+    @Test
+    void variablesThatAreKnownAreNotWarnedOf() throws IOException, InterruptedException {
+        assertThat(say(Map.of("SLUICE_NO_INSTALL", "1", "SLUICE_NOTIFICATION_CREDITS", "8", "SLUICE_INTEGRITY", "crc")))
+                .doesNotContain("is not known");
+    }
+
+    @Test
     void withoutATerminalItInstallsAsItIs() throws IOException, InterruptedException {
         assumeRoot();
         assertThat(say(checkout.withoutCompiler())).contains("first").doesNotContain(QUESTION);
@@ -98,10 +138,7 @@ class LauncherTest {
     @Test
     void withoutATerminalNothingIsInstalledForAComparison() throws IOException, InterruptedException {
         assumeRoot();
-        assumeTrue(
-                Stream.of(System.getenv("PATH").split(":"))
-                        .noneMatch(each -> Files.isExecutable(Path.of(each, "iperf3"))),
-                "iperf3 is installed");
+        assumeNoIperf();
         assertThat(say("compare", Map.of())).contains("first").doesNotContain(QUESTION);
         assertThat(checkout.callsOfAptGet()).isEmpty();
         say("compare", Map.of("CI", "true"));
@@ -161,6 +198,13 @@ class LauncherTest {
 
     private static void assumeRoot() {
         assumeTrue("root".equals(System.getProperty("user.name")), "only root installs packages");
+    }
+
+    private static void assumeNoIperf() {
+        assumeTrue(
+                Stream.of(System.getenv("PATH").split(":"))
+                        .noneMatch(each -> Files.isExecutable(Path.of(each, "iperf3"))),
+                "iperf3 is installed");
     }
 
     private static void assumeTerminal() {
