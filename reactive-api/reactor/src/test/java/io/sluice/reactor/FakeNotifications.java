@@ -32,7 +32,7 @@ final class FakeNotifications {
             public void request(long count) {
                 synchronized (FakeNotifications.this) {
                     if (listener == subscriber) {
-                        asked += count;
+                        asked = asked + count < 0 ? Long.MAX_VALUE : asked + count;
                         mostAsked = Math.max(mostAsked, asked);
                         deliver();
                     }

@@ -122,6 +122,32 @@ class FlowOrdersTest {
     }
 
     @Test
+    void aDeadlineThatComesEndsThePostedRun() {
+        SteppedFlow stepped = new SteppedFlow();
+        List<SluiceException> ends = new ArrayList<>();
+        SteppedFlow.start(stepped.write(DEADLINE, (ended, error) -> ends.add(error)));
+        assertThat(stepped.loop.runNext()).isTrue();
+        assertThat(stepped.loop.hasDeadline()).isTrue();
+        assertThat(ends).isEmpty();
+        stepped.loop.expireNext();
+        assertThat(ends).singleElement().isInstanceOf(TransferTimeoutException.class);
+        assertThat(stepped.endpoint.hasPosted()).isTrue();
+    }
+
+    @Test
+    void aCancelEndsThePostedRun() {
+        SteppedFlow stepped = new SteppedFlow();
+        List<SluiceException> ends = new ArrayList<>();
+        FlowTransfer transfer = stepped.write(TransferOptions.defaults(), (ended, error) -> ends.add(error));
+        SteppedFlow.start(transfer);
+        assertThat(stepped.loop.runNext()).isTrue();
+        transfer.cancel();
+        assertThat(stepped.loop.runNext()).isTrue();
+        assertThat(ends).singleElement().isInstanceOf(TransferCancelledException.class);
+        assertThat(stepped.endpoint.hasPosted()).isTrue();
+    }
+
+    @Test
     void everyThreadHearsThatAllIsQuiet() {
         assertThat(EveryOrder.runAll(() -> {
                     Orders orders = new Orders();

@@ -209,8 +209,8 @@ class ChecksumsTest {
 
     @Test
     void tableOfPagesThatWasChangedEndsTheConnection() {
-        // the offset of a page: it would land elsewhere
-        try (Setting setting = new Setting(512, flipping(true, LANE_MESSAGE + RawLane.HEADER_BYTES + SUMS + 20))) {
+        // the offset of the third page, 128: it would land at 384, within the region
+        try (Setting setting = new Setting(512, flipping(true, LANE_MESSAGE + RawLane.HEADER_BYTES + SUMS + 22))) {
             CompletableFuture<Void> ended = new CompletableFuture<>();
             setting.connection.writePages(
                     setting.local,
