@@ -2,11 +2,13 @@ package io.sluice.directory;
 
 import io.sluice.directory.store.StoreLease;
 import io.sluice.engine.RegionDescriptor;
+import io.sluice.reactor.ResourceMono;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -18,6 +20,7 @@ import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.SignalType;
 import reactor.core.publisher.Sinks;
 
 /**
@@ -36,6 +39,10 @@ final class StorePublication implements Publication {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
     private static final Duration DROP_TIMEOUT = Duration.ofSeconds(10);
 
+    /** What fails after a cancel is of no interest any more. */
+    private static final Consumer<Throwable> IGNORED =
+            error -> LOG.debug("A publication failed after its subscriber had gone", error);
+
     /** The stored entry, as far as this process knows. */
     private record Installed(StoreLease lease, EncodedEntry entry) {}
 
@@ -50,6 +57,7 @@ final class StorePublication implements Publication {
     private final Disposable.Swap nextBeat = Disposables.swap();
     private volatile Advertisement advertisement;
     private volatile @Nullable Installed installed;
+    private volatile @Nullable CompletableFuture<Publication> beginning;
     private int failures;
 
     StorePublication(StoreAccess access, Advertisement advertisement, Consumer<StorePublication> onEnd) {
@@ -62,11 +70,35 @@ final class StorePublication implements Publication {
     }
 
     Mono<Publication> start() {
-        return writes.run(Mono.defer(() -> isOver.get() ? Mono.error(StoreAccess.closedError()) : install(true)))
+        return ResourceMono.of("publish", Publication.class, this::begin, unwanted -> giveUp())
+                .doFinally(signal -> {
+                    if (signal == SignalType.CANCEL) {
+                        abandon();
+                    }
+                })
+                .contextWrite(context -> context.put(NamedConnections.ON_ERROR_DROPPED, IGNORED));
+    }
+
+    private CompletableFuture<Publication> begin() {
+        CompletableFuture<Publication> begun = writes.run(
+                        Mono.defer(() -> isOver.get() ? Mono.error(StoreAccess.closedError()) : install(true)))
                 .doOnSuccess(done -> scheduleBeat(beatInterval()))
                 .<Publication>thenReturn(this)
                 .doOnError(error -> giveUp())
-                .doOnCancel(this::giveUp);
+                .doOnCancel(this::giveUp)
+                .toFuture();
+        beginning = begun;
+        return begun;
+    }
+
+    /** After a cancel: ends what is under way, unless the publisher has its publication. */
+    private void abandon() {
+        CompletableFuture<Publication> begun = beginning;
+        if (begun == null) {
+            giveUp();
+        } else {
+            begun.cancel(false);
+        }
     }
 
     /** The subscriber has cancelled: removes the values that may have been stored. */
