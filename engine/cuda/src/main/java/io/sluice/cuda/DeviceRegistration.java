@@ -5,7 +5,10 @@ import io.sluice.engine.RegistrationException;
 import io.sluice.engine.transport.DeviceWords;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.jni.CudaMemory;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
@@ -23,12 +26,17 @@ final class DeviceRegistration implements RegisteredMemory, DeviceWords {
     private final Gpu gpu;
     private final GpuWords words;
     private final MemoryFacts facts;
+    // of another process; null for memory of this one
+    private final @Nullable ImportedAllocation imported;
+    private volatile boolean closed;
 
-    private DeviceRegistration(RegionMemory memory, Gpu gpu, MemoryFacts facts) {
+    private DeviceRegistration(
+            RegionMemory memory, Gpu gpu, MemoryFacts facts, @Nullable ImportedAllocation imported) {
         this.memory = memory;
         this.gpu = gpu;
         this.words = gpu.words();
         this.facts = facts;
+        this.imported = imported;
         OF_PROCESS.put(name, this);
     }
 
@@ -60,11 +68,29 @@ final class DeviceRegistration implements RegisteredMemory, DeviceWords {
             throw new RegistrationException("%s leave the allocation that 0x%x is in, which has %d bytes from 0x%x on"
                     .formatted(memory, memory.address(), facts.bytes(), facts.base()));
         }
+        ImportedAllocation imported = ImportedAllocation.use(memory.address());
         try {
-            return new DeviceRegistration(memory, gpus.open(ordinal), facts);
+            return new DeviceRegistration(memory, gpus.open(ordinal), facts, imported);
         } catch (CudaException e) {
+            if (imported != null) {
+                imported.release();
+            }
             throw new RegistrationException(String.valueOf(e.getMessage()), e);
         }
+    }
+
+    /** Finds memory that this process has and that a handle stands for; null if it has registered none. */
+    static @Nullable DeviceRegistration ofHandle(byte[] handle) {
+        for (DeviceRegistration each : OF_PROCESS.values()) {
+            if (each.imported == null
+                    && each.way() == MemoryKeys.Way.HANDLE
+                    && each.isAlive()
+                    && each.isCurrent()
+                    && Arrays.equals(handle, each.handle())) {
+                return each;
+            }
+        }
+        return null;
     }
 
     /** Finds one of this process; null if it has none of that name, or it is closed. */
@@ -80,14 +106,58 @@ final class DeviceRegistration implements RegisteredMemory, DeviceWords {
         return gpu;
     }
 
-    /** Whether its owner has not freed it. */
+    /** Whether its owner has not freed it, and it is registered. */
     boolean isAlive() {
-        return memory.isAlive();
+        return !closed && memory.isAlive();
     }
 
-    /** The allocation that it is in. */
-    MemoryFacts facts() {
-        return facts;
+    // ---- the allocation that it is in ----
+
+    /** Where the allocation begins. */
+    long base() {
+        return imported == null ? facts.base() : imported.base();
+    }
+
+    /** How long the allocation is. */
+    long allocationBytes() {
+        return imported == null ? facts.bytes() : imported.bytes();
+    }
+
+    /** Whether another process owns it. */
+    boolean isImported() {
+        return imported != null;
+    }
+
+    /** How another process reaches it. */
+    MemoryKeys.Way way() {
+        return imported == null ? MemoryKeys.Way.of(facts.sharing()) : imported.way();
+    }
+
+    /** The handle that another process opens, where that is the way; else empty. */
+    byte[] handle() {
+        if (imported != null) {
+            return imported.handle();
+        }
+        if (way() != MemoryKeys.Way.HANDLE) {
+            return new byte[0];
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment written = arena.allocate(CudaMemory.IPC_HANDLE_BYTES, Long.BYTES);
+            CudaException.check(
+                    CudaMemory.ipcHandle(gpu.device(), facts.base(), written.address()),
+                    "no handle of memory of " + gpu.id());
+            return written.toArray(ValueLayout.JAVA_BYTE);
+        }
+    }
+
+    /** The descriptor that another process maps, where that is the way. */
+    SharedDescriptor descriptor() {
+        if (imported != null) {
+            return imported.descriptor();
+        }
+        long exported = CudaException.check(
+                CudaMemory.export(gpu.device(), facts.base()), "no descriptor of memory of " + gpu.id());
+        return new SharedDescriptor((int) exported, true);
     }
 
     /** Whether the allocation is still the one that was registered, and not one that was made at the same address after it. */
@@ -153,6 +223,10 @@ final class DeviceRegistration implements RegisteredMemory, DeviceWords {
 
     @Override
     public void close() {
+        closed = true;
         OF_PROCESS.remove(name);
+        if (imported != null) {
+            imported.release();
+        }
     }
 }

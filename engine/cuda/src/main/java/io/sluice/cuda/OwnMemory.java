@@ -4,11 +4,6 @@ import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.ExportedRegion;
-import io.sluice.jni.CudaMemory;
-import io.sluice.jni.Sockets;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.HashMap;
@@ -90,26 +85,14 @@ final class OwnMemory {
     }
 
     private static MemoryKeys keys(ExportedRegion region, DeviceRegistration registration) {
-        MemoryFacts facts = registration.facts();
-        MemoryKeys.Way way = MemoryKeys.Way.of(facts.sharing());
-        byte[] handle = new byte[way == MemoryKeys.Way.HANDLE ? CudaMemory.IPC_HANDLE_BYTES : 0];
-        if (handle.length > 0) {
-            try (Arena arena = Arena.ofConfined()) {
-                MemorySegment written = arena.allocate(CudaMemory.IPC_HANDLE_BYTES, Long.BYTES);
-                CudaException.check(
-                        CudaMemory.ipcHandle(registration.gpu().device(), facts.base(), written.address()),
-                        "no handle of memory of " + registration.gpu().id());
-                MemorySegment.copy(written, ValueLayout.JAVA_BYTE, 0, handle, 0, handle.length);
-            }
-        }
         return new MemoryKeys(
-                way,
+                registration.way(),
                 region.atomicDomain() == AtomicDomain.TARGET_CPU,
                 registration.name(),
-                facts.bytes(),
-                region.memory().address() - facts.base(),
+                registration.allocationBytes(),
+                region.memory().address() - registration.base(),
                 registration.gpu().id(),
-                handle);
+                registration.handle());
     }
 
     /** The attachment must not be used any more; the lease ends when the peer has said so. */
@@ -159,36 +142,25 @@ final class OwnMemory {
 
     private boolean send(long handle) {
         ByteBuffer message = ByteBuffer.wrap(CudaMessage.of(CudaMessage.MEMORY, handle));
-        int descriptor = export(exposed.get(handle));
-        if (descriptor < 0) {
-            return link.send(message);
-        }
-        try {
-            return link.send(message, descriptor);
-        } finally {
-            Sockets.close(descriptor);
+        try (SharedDescriptor descriptor = descriptor(exposed.get(handle))) {
+            return descriptor == null ? link.send(message) : link.send(message, descriptor.number());
         }
     }
 
-    /** A new descriptor of a region's memory; negative if there can be none. */
-    private static int export(@Nullable Exposed region) {
-        if (region == null || region.ended || region.registration.facts().sharing() != CudaMemory.SHARING_DESCRIPTOR) {
-            return -1;
+    /** That of a region's memory; null if there can be none. */
+    private static @Nullable SharedDescriptor descriptor(@Nullable Exposed region) {
+        if (region == null || region.ended || region.registration.way() != MemoryKeys.Way.DESCRIPTOR) {
+            return null;
         }
-        DeviceRegistration registration = region.registration;
         try {
-            if (registration.isCurrent()) {
-                return (int) CudaException.check(
-                        CudaMemory.export(
-                                registration.gpu().device(),
-                                registration.facts().base()),
-                        "no descriptor of memory of " + registration.gpu().id());
+            if (region.registration.isCurrent()) {
+                return region.registration.descriptor();
             }
             LOG.warn("{} was freed: no descriptor is sent", region.region.memory());
         } catch (CudaException e) {
             LOG.warn("{} cannot be exported", region.region.memory(), e);
         }
-        return -1;
+        return null;
     }
 
     /** Whether the peer keeps a region that is closing. */

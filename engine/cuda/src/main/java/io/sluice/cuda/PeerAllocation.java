@@ -33,6 +33,8 @@ final class PeerAllocation {
     private int tasks;
     private @Nullable CudaRemoteKey asking;
     private boolean gone;
+    // this process made the handle that a peer has imported: its own registration of that memory
+    private volatile @Nullable DeviceRegistration source;
 
     // the mapping thread's
     private final List<Runnable> undo = new ArrayList<>();
@@ -52,7 +54,7 @@ final class PeerAllocation {
 
     /** Whether its owner has not freed it, as far as this process knows. */
     boolean isAlive() {
-        DeviceRegistration here = local;
+        DeviceRegistration here = local == null ? source : local;
         return here == null || here.isAlive();
     }
 
@@ -157,28 +159,28 @@ final class PeerAllocation {
         if (here != null) {
             return mapLocal(gpu, here);
         }
-        return keys.way() == MemoryKeys.Way.DESCRIPTOR ? mapDescriptor(gpu, descriptor) : mapHandle(gpu);
+        return keys.way() == MemoryKeys.Way.DESCRIPTOR
+                ? mapDescriptor(gpu, descriptor)
+                : mapHandle(gpu, keys.handle());
     }
 
     private long mapLocal(Gpu gpu, DeviceRegistration here) {
         if (gpu.ordinal() == here.gpu().ordinal()) {
-            return here.facts().base();
+            return here.base();
         }
-        if (here.facts().sharing() == CudaMemory.SHARING_DESCRIPTOR) {
-            int exported = (int) CudaException.check(
-                    CudaMemory.export(here.gpu().device(), here.facts().base()),
-                    "cannot export memory of " + keys.gpu());
-            try {
-                return mapDescriptor(gpu, exported);
-            } finally {
-                Sockets.close(exported);
+        if (here.way() == MemoryKeys.Way.DESCRIPTOR) {
+            try (SharedDescriptor shared = here.descriptor()) {
+                return mapDescriptor(gpu, shared.number());
             }
+        }
+        if (here.isImported()) {
+            return mapHandle(gpu, here.handle());
         }
         CudaException.check(
                 CudaDevice.enablePeer(
                         gpu.device(), gpus.open(here.gpu().ordinal()).device()),
                 gpu.id() + " does not reach " + keys.gpu());
-        return here.facts().base();
+        return here.base();
     }
 
     private long mapDescriptor(Gpu gpu, int opened) {
@@ -189,13 +191,15 @@ final class PeerAllocation {
         return address;
     }
 
-    private long mapHandle(Gpu gpu) {
+    private long mapHandle(Gpu gpu, byte[] bytes) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment handle = arena.allocate(CudaMemory.IPC_HANDLE_BYTES, Long.BYTES);
-            MemorySegment.copy(keys.handle(), 0, handle, ValueLayout.JAVA_BYTE, 0, CudaMemory.IPC_HANDLE_BYTES);
-            long address = CudaException.check(
-                    CudaMemory.ipcOpen(gpu.device(), handle.address()),
-                    gpu.id() + " cannot map memory of " + keys.gpu());
+            MemorySegment.copy(bytes, 0, handle, ValueLayout.JAVA_BYTE, 0, CudaMemory.IPC_HANDLE_BYTES);
+            long address = CudaMemory.ipcOpen(gpu.device(), handle.address());
+            if (address == CudaException.OWN_HANDLE) {
+                return mapOwn(gpu, bytes);
+            }
+            CudaException.check(address, gpu.id() + " cannot map memory of " + keys.gpu());
             undo.add(() -> CudaMemory.ipcClose(gpu.device(), address));
             // what is less than the driver's granule lies in a block with others, which is mapped as a whole
             if (!MemoryFacts.of(address).contains(address, keys.allocationBytes())) {
@@ -203,6 +207,19 @@ final class PeerAllocation {
             }
             return address;
         }
+    }
+
+    /** The peer has imported memory of this process, where a handle does not open: its address is used. */
+    private long mapOwn(Gpu gpu, byte[] handle) {
+        DeviceRegistration own = DeviceRegistration.ofHandle(handle);
+        if (own == null || own.allocationBytes() < keys.allocationBytes()) {
+            throw new CudaException(
+                    "the peer has imported memory of this process, which reaches it by its address alone, and only as long as"
+                            + " it has registered a region of it",
+                    CudaException.OWN_HANDLE);
+        }
+        source = own;
+        return mapLocal(gpu, own);
     }
 
     /** Unmaps it everywhere. */

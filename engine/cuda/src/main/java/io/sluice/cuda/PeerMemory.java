@@ -81,7 +81,7 @@ final class PeerMemory {
                     "it is of a memory pool or was made without a handle type, so that no other process can map it");
         }
         if (local != null
-                && (local.facts().bytes() != read.allocationBytes()
+                && (local.allocationBytes() != read.allocationBytes()
                         || !local.gpu().id().equals(read.gpu()))) {
             throw new ProtocolException("the peer says of memory of this process what is not so");
         }
