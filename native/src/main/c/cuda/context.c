@@ -30,7 +30,8 @@ void cuda_leave(struct cuda_scope *scope) {
  */
 static bool stays(cuda_result result) {
     return result == CUDA_ILLEGAL_ADDRESS || result == 702 || result == 709 || result == 710
-            || (result >= 714 && result <= 719) || result == 721 || result == 214 || result == 220 || result == 226;
+            || (result >= 714 && result <= 719) || result == 721 || result == 214 || result == 220 || result == 226
+            || result == CUDA_DEINITIALIZED || result == CUDA_MPS_CLIENT_TERMINATED;
 }
 
 int cuda_failed(struct sluice_cuda_device *device, cuda_result result) {

@@ -194,9 +194,10 @@ int sluice_cuda_memory_describe(uint64_t address, struct sluice_cuda_memory_reco
     record->ordinal = ordinal;
     record->is_rdma_capable = is_rdma_capable != 0;
     if (record->kind == SLUICE_CUDA_MEMORY_DEVICE && pool == NULL) {
-        record->sharing = handle_types & CUDA_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ? SLUICE_CUDA_SHARED_BY_DESCRIPTOR
-                : is_legacy_capable                                             ? SLUICE_CUDA_SHARED_BY_HANDLE
-                                                                                : SLUICE_CUDA_NOT_SHARED;
+        /* First: a driver may name handle types of what cuMemAlloc has made, which has no handle of the virtual-memory API. */
+        record->sharing = is_legacy_capable                                      ? SLUICE_CUDA_SHARED_BY_HANDLE
+                : handle_types & CUDA_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ? SLUICE_CUDA_SHARED_BY_DESCRIPTOR
+                                                                                 : SLUICE_CUDA_NOT_SHARED;
     }
     return 0;
 }

@@ -102,6 +102,18 @@ int64_t sluice_cuda_host_register(struct sluice_cuda_device *device, void *addre
     return result == CUDA_SUCCESS ? (int64_t)mapped : cuda_failed(device, result);
 }
 
+int64_t sluice_cuda_host_address(struct sluice_cuda_device *device, void *address) {
+    struct cuda_scope scope;
+    cuda_address mapped = 0;
+    int entered = cuda_enter(device, &scope);
+    if (entered < 0) {
+        return entered;
+    }
+    cuda_result result = cuda.host_device_address(&mapped, address, 0);
+    cuda_leave(&scope);
+    return result == CUDA_SUCCESS ? (int64_t)mapped : cuda_failed(device, result);
+}
+
 int sluice_cuda_host_unregister(struct sluice_cuda_device *device, void *address) {
     struct cuda_scope scope;
     int entered = cuda_enter(device, &scope);

@@ -114,6 +114,8 @@ int sluice_cuda_memory_enable_peer(struct sluice_cuda_device *device, struct slu
 
 /* Pins host memory; returns its device address. */
 int64_t sluice_cuda_host_register(struct sluice_cuda_device *device, void *address, int64_t bytes);
+/* Where devices see a byte of the host's memory that is pinned, by this library or not. */
+int64_t sluice_cuda_host_address(struct sluice_cuda_device *device, void *address);
 int sluice_cuda_host_unregister(struct sluice_cuda_device *device, void *address);
 
 /* ---- kernels ---- */

@@ -82,6 +82,11 @@ JNIEXPORT jlong JNICALL Java_io_sluice_jni_CudaMemory_registerHost(
     return sluice_cuda_host_register(sluice_pointer(device), sluice_pointer(address), bytes);
 }
 
+JNIEXPORT jlong JNICALL Java_io_sluice_jni_CudaMemory_hostAddress(
+        UNUSED JNIEnv *env, UNUSED jclass type, jlong device, jlong address) {
+    return sluice_cuda_host_address(sluice_pointer(device), sluice_pointer(address));
+}
+
 JNIEXPORT jint JNICALL Java_io_sluice_jni_CudaMemory_unregisterHost(
         UNUSED JNIEnv *env, UNUSED jclass type, jlong device, jlong address) {
     return sluice_cuda_host_unregister(sluice_pointer(device), sluice_pointer(address));

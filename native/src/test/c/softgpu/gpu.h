@@ -4,6 +4,7 @@
  * Locks, in the order in which they are taken:
  *   world   read by a stream's thread while it carries out an operation; written by what makes or destroys memory. So memory that
  *           is gone is not touched afterwards.
+ *   streams_lock
  *   lock    of a stream, of an event
  */
 #ifndef GPU_H
@@ -148,7 +149,12 @@ struct operation {
     uint8_t arguments[MAXIMUM_ARGUMENT_BYTES];
 };
 
-/* Gives a stream an operation, which it frees. */
+/*
+ * Waits until all that streams of an ordinal, or of all for -1, have been given until now has ended, as the driver does before it frees
+ * memory. Not under the world.
+ */
+void streams_await(int ordinal);
+/* Gives a stream an operation, which it frees. Waits while the stream has very many. */
 cuda_result stream_add(struct CUstream_st *stream, struct operation *operation);
 struct operation *operation_make(enum operation_kind kind);
 void fail_for_good(cuda_result error);
@@ -183,7 +189,7 @@ const struct twin *twin_of(const char *name);
 
 /* faults.c */
 
-#define COUNTERS(X) X(allocations) X(mappings) X(streams) X(events) X(modules) X(registrations) X(imports) X(launches) X(copies)
+#define COUNTERS(X) X(allocations) X(mappings) X(streams) X(events) X(modules) X(registrations) X(imports) X(launches) X(copies) X(crossings)
 
 struct counters {
 #define DECLARE(name) atomic_int_fast64_t name;

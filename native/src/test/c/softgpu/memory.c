@@ -306,7 +306,7 @@ EXPORT cuda_result cuMemAlloc_v2(cuda_address *address, size_t bytes) {
 
 EXPORT cuda_result cuMemFree_v2(cuda_address address) {
     CONTEXT(context)
-    (void)context;
+    streams_await(context->ordinal);
     world_write();
     struct mapping *mapping = mapping_of(address);
     bool is_base = mapping != NULL && mapping->kind == LEGACY && mapping->address == address;

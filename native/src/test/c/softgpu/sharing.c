@@ -173,6 +173,7 @@ EXPORT cuda_result cuMemHostRegister_v2(void *address, size_t bytes, unsigned fl
 EXPORT cuda_result cuMemHostUnregister(void *address) {
     CONTEXT(context)
     (void)context;
+    streams_await(-1);
     cuda_address at = (cuda_address)(uintptr_t)address | HOST_BIT;
     world_write();
     struct mapping *mapping = mapping_of(at);
@@ -226,7 +227,10 @@ static cuda_result put_attribute(const struct mapping *mapping, int attribute, v
             memcpy(value, &word, sizeof word);
             return CUDA_SUCCESS;
         case CUDA_POINTER_ALLOWED_HANDLE_TYPES:
-            longer = allocation == NULL ? 0 : (unsigned long long)allocation->handle_types;
+            /* Some drivers name types of what cuMemAlloc has made, too. */
+            longer = allocation == NULL ? 0
+                    : mapping->kind == LEGACY ? CUDA_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+                                              : (unsigned long long)allocation->handle_types;
             memcpy(value, &longer, sizeof longer);
             return CUDA_SUCCESS;
         case CUDA_POINTER_IS_GPU_DIRECT_RDMA_CAPABLE:

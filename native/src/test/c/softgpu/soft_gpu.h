@@ -32,7 +32,7 @@ void soft_gpu_refuse_peer_atomics(int refuse);
 void *soft_gpu_bytes(int ordinal, uint64_t address, uint64_t bytes);
 /*
  * Counts objects: "allocations", "mappings", "streams", "events", "modules", "registrations", "imports" (until now),
- * "launches" (until now), "copies" (until now); -1 for another name.
+ * "launches" (until now), "copies" (until now), "crossings" (copies by one GPU of another's memory, until now); -1 for another name.
  */
 int64_t soft_gpu_count(const char *what);
 

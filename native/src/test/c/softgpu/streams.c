@@ -8,9 +8,14 @@
 #include <time.h>
 
 #define LOOK_NANOS 20000
+/* As the driver, which makes a thread wait that adds more. */
+#define MOST_OPERATIONS 1024
 
 struct CUstream_st {
+    struct CUstream_st *next;
     int ordinal;
+    uint64_t added;
+    uint64_t ended;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -20,6 +25,10 @@ struct CUstream_st {
     bool is_busy;
     uint64_t random;
 };
+
+/* All of the process. */
+static struct CUstream_st *streams;
+static pthread_mutex_t streams_lock = PTHREAD_MUTEX_INITIALIZER;
 
 struct operation *operation_make(enum operation_kind kind) {
     struct operation *operation = calloc(1, sizeof *operation);
@@ -63,6 +72,12 @@ static bool is_ready(struct CUstream_st *stream, const struct operation *operati
             || operation->twin->is_ready(stream->ordinal, operation->arguments);
 }
 
+/* Whether an address is that of another GPU's memory. Under the world. */
+static bool is_of_another(int ordinal, cuda_address address) {
+    const struct mapping *mapping = mapping_of(address);
+    return mapping != NULL && mapping->allocation != NULL && ordinal_of(mapping->allocation->device) != ordinal;
+}
+
 /* False if it touches what it may not. Under the world. */
 static bool carry_out(struct CUstream_st *stream, struct operation *operation) {
     int ordinal = stream->ordinal;
@@ -75,6 +90,7 @@ static bool carry_out(struct CUstream_st *stream, struct operation *operation) {
             }
             memmove(to, from, operation->bytes);
             COUNT(copies, 1);
+            COUNT(crossings, is_of_another(ordinal, operation->to) || is_of_another(ordinal, operation->from));
             return true;
         }
         case FILL: {
@@ -136,6 +152,56 @@ static void operation_free(struct operation *operation) {
     free(operation);
 }
 
+static void streams_remove(struct CUstream_st *stream) {
+    pthread_mutex_lock(&streams_lock);
+    struct CUstream_st **link = &streams;
+    while (*link != stream) {
+        link = &(*link)->next;
+    }
+    *link = stream->next;
+    pthread_mutex_unlock(&streams_lock);
+}
+
+/* Whether a stream has ended so many operations, or is gone. */
+static bool has_ended(const struct CUstream_st *stream, uint64_t operations) {
+    pthread_mutex_lock(&streams_lock);
+    struct CUstream_st *each = streams;
+    while (each != NULL && each != stream) {
+        each = each->next;
+    }
+    bool ended = true;
+    if (each != NULL) {
+        pthread_mutex_lock(&each->lock);
+        ended = each->ended >= operations;
+        pthread_mutex_unlock(&each->lock);
+    }
+    pthread_mutex_unlock(&streams_lock);
+    return ended;
+}
+
+#define MOST_STREAMS 1024
+
+void streams_await(int ordinal) {
+    struct CUstream_st *awaited[MOST_STREAMS];
+    uint64_t operations[MOST_STREAMS];
+    int count = 0;
+    pthread_mutex_lock(&streams_lock);
+    for (struct CUstream_st *each = streams; each != NULL && count < MOST_STREAMS; each = each->next) {
+        if (ordinal < 0 || each->ordinal == ordinal) {
+            pthread_mutex_lock(&each->lock);
+            awaited[count] = each;
+            operations[count++] = each->added;
+            pthread_mutex_unlock(&each->lock);
+        }
+    }
+    pthread_mutex_unlock(&streams_lock);
+    for (int i = 0; i < count; i++) {
+        while (!has_ended(awaited[i], operations[i])) {
+            nap(LOOK_NANOS);
+        }
+    }
+}
+
 static void *work(void *argument) {
     struct CUstream_st *stream = argument;
     pthread_mutex_lock(&stream->lock);
@@ -157,8 +223,11 @@ static void *work(void *argument) {
         operation_free(operation);
         pthread_mutex_lock(&stream->lock);
         stream->is_busy = false;
+        stream->ended++;
+        pthread_cond_broadcast(&stream->changed);
     }
     pthread_mutex_unlock(&stream->lock);
+    streams_remove(stream);
     pthread_cond_destroy(&stream->changed);
     pthread_mutex_destroy(&stream->lock);
     free(stream);
@@ -172,9 +241,13 @@ cuda_result stream_add(struct CUstream_st *stream, struct operation *operation) 
         return CUDA_INVALID_HANDLE;
     }
     pthread_mutex_lock(&stream->lock);
+    while (stream->added - stream->ended >= MOST_OPERATIONS) {
+        pthread_cond_wait(&stream->changed, &stream->lock);
+    }
     *stream->last = operation;
     stream->last = &operation->next;
-    pthread_cond_signal(&stream->changed);
+    stream->added++;
+    pthread_cond_broadcast(&stream->changed);
     pthread_mutex_unlock(&stream->lock);
     return CUDA_SUCCESS;
 }
@@ -207,8 +280,13 @@ EXPORT cuda_result cuStreamCreateWithPriority(cuda_stream *made, unsigned flags,
     stream->last = &stream->first;
     stream->random = UINT64_C(0x9e3779b97f4a7c15) ^ (uintptr_t)stream;
     COUNT(streams, 1);
+    pthread_mutex_lock(&streams_lock);
+    stream->next = streams;
+    streams = stream;
+    pthread_mutex_unlock(&streams_lock);
     if (start(stream) != 0) {
         COUNT(streams, -1);
+        streams_remove(stream);
         free(stream);
         return CUDA_OUT_OF_MEMORY;
     }
@@ -223,7 +301,7 @@ EXPORT cuda_result cuStreamDestroy_v2(cuda_stream stream) {
     }
     pthread_mutex_lock(&stream->lock);
     stream->is_closing = true;
-    pthread_cond_signal(&stream->changed);
+    pthread_cond_broadcast(&stream->changed);
     pthread_mutex_unlock(&stream->lock);
     return CUDA_SUCCESS;
 }

@@ -177,6 +177,15 @@ public final class CudaMemory {
     public static native long registerHost(long device, long address, long bytes);
 
     /**
+     * Tells where devices see pinned memory of the host, also what others than {@link #registerHost} have pinned.
+     *
+     * @param device the device whose context is asked
+     * @param address of one byte, for the host
+     * @return its address for devices, or an error: {@code CUDA_ERROR_INVALID_VALUE} if it is not pinned
+     */
+    public static native long hostAddress(long device, long address);
+
+    /**
      * Ends {@link #registerHost}. No device work on the memory may be in flight.
      *
      * @param device the device whose context registered it
