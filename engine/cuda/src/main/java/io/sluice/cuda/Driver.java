@@ -23,6 +23,9 @@ final class Driver {
             return refused;
         }
         int count = CudaDevice.count();
+        if (count < 0) {
+            return "the driver does not count the GPUs: " + CudaLibrary.errorText(count);
+        }
         return count > 0 ? null : "the driver shows no GPU to this process; see CUDA_VISIBLE_DEVICES";
     }
 }

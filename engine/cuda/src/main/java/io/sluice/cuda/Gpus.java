@@ -35,16 +35,20 @@ final class Gpus implements AutoCloseable {
     }
 
     private static List<String> ids() {
-        return IntStream.range(0, Math.max(0, CudaDevice.count()))
+        return IntStream.range(0, counted())
                 .mapToObj(GpuInfo::id)
                 .toList();
     }
 
     /** What there is, in words. */
     static List<String> describe() {
-        return IntStream.range(0, Math.max(0, CudaDevice.count()))
+        return IntStream.range(0, counted())
                 .mapToObj(GpuInfo::describe)
                 .toList();
+    }
+
+    private static int counted() {
+        return (int) CudaException.check(CudaDevice.count(), "the driver does not count GPUs");
     }
 
     int count() {

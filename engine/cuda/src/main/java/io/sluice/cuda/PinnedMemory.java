@@ -6,8 +6,6 @@ import java.lang.foreign.MemorySegment;
 
 /** Memory of the host, zeroed, that a GPU reaches as long as this is open. */
 final class PinnedMemory implements AutoCloseable {
-    private static final long PAGE_BYTES = 4096;
-
     private final Gpu gpu;
     private final Arena arena = Arena.ofShared();
     private final MemorySegment segment;
@@ -17,7 +15,8 @@ final class PinnedMemory implements AutoCloseable {
         this.gpu = gpu;
         try {
             // no other memory shares its pages: the driver takes no page twice
-            segment = arena.allocate((bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES, PAGE_BYTES);
+            long page = PinnedRanges.PAGE_BYTES;
+            segment = arena.allocate((bytes + page - 1) / page * page, page);
             deviceAddress = CudaException.check(
                     CudaMemory.registerHost(gpu.device(), segment.address(), segment.byteSize()),
                     "cannot pin " + bytes + " bytes");

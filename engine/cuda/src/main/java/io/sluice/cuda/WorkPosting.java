@@ -69,13 +69,20 @@ final class WorkPosting {
         };
     }
 
-    /** The GPU that carries it out: the local memory's; else that of the word, or one that has the remote memory mapped; −1 for none. */
+    /**
+     * The GPU that carries it out: the local memory's; that of the word; else the one that the remote memory lies on, or, if this
+     * process does not see it or it refuses, one that has it mapped; −1 for none.
+     */
     private int ordinalOf(WorkRequest request, CudaRemoteKey key) {
         if (request.operation().isAtomic()) {
             return ordinalOfWord(key, key.allocation().preferred());
         }
-        return request.registration() instanceof DeviceRegistration device
-                ? device.gpu().ordinal()
+        if (request.registration() instanceof DeviceRegistration device) {
+            return device.gpu().ordinal();
+        }
+        int owner = gpus.ordinal(key.allocation().keys().gpu());
+        return owner != NONE && key.allocation().refusal(owner) == null
+                ? owner
                 : key.allocation().preferred();
     }
 

@@ -182,6 +182,35 @@ class FaultsTest {
         }
     }
 
+    /** The driver takes no page twice; what the user has pinned is used, and stays pinned. */
+    @Test
+    void memory_that_the_user_has_pinned_is_used() {
+        TransferEngine initiator = engine();
+        TransferEngine target = engine();
+        Connection connection = Patience.await(initiator.connect(target.address()));
+        int page = (int) PinnedRanges.PAGE_BYTES;
+        int bytes = 16 * page;
+        MemoryRegion there = target.allocate(BYTES, on(1, RegionOptions.readWrite()));
+        RemoteRegion remote = Patience.await(connection.attach(there.descriptor()));
+        try (Arena arena = Arena.ofShared()) {
+            MemorySegment memory = arena.allocate(bytes, page);
+            byte[] source = random(bytes);
+            memory.copyFrom(MemorySegment.ofArray(source));
+            List<MemorySegment> pinned = List.of(
+                    memory.asSlice(2L * page, 3L * page), memory.asSlice(5L * page, page), memory.asSlice(15L * page));
+            pinned.forEach(SoftGpu::pinHost);
+            for (int[] range : new int[][] {{0, bytes}, {3 * page + 5, page}, {4 * page, 12 * page}}) {
+                MemoryRegion region = initiator.register(memory.asSlice(range[0], range[1]), RegionOptions.local());
+                Patience.await(Ends.write(region, 0, remote, 0, range[1]));
+                assertThat(SoftGpu.read(1, there.memory().address(), range[1]))
+                        .isEqualTo(Arrays.copyOfRange(source, range[0], range[0] + range[1]));
+                Patience.await(region.close());
+            }
+            // fails if it is not pinned
+            pinned.forEach(SoftGpu::unpinHost);
+        }
+    }
+
     /** As over PCIe: the GPU that the word lies on adds, behind the bytes that another one has copied. */
     @Test
     void signals_are_added_where_no_gpu_adds_to_the_memory_of_another() {
@@ -267,7 +296,8 @@ class FaultsTest {
                 }
             });
             assertThat(Patience.await(said).lines().filter(line -> line.startsWith("LOST ")))
-                    .containsExactly("LOST transfers typed", "LOST allocation typed", "LOST host goes on");
+                    .containsExactly(
+                            "LOST transfers typed", "LOST allocation typed", "LOST reason told", "LOST host goes on");
         } finally {
             process.destroyForcibly();
             Patience.exit(process);

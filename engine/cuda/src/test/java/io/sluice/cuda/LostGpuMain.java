@@ -50,6 +50,9 @@ final class LostGpuMain {
         } catch (RegistrationException e) {
             System.out.println("LOST allocation typed");
         }
+        if (String.valueOf(Driver.unavailable()).contains("CUDA_ERROR_ILLEGAL_ADDRESS")) {
+            System.out.println("LOST reason told");
+        }
         Connection other = Patience.await(initiator.connect(target.address()));
         MemoryRegion host = target.allocate(BYTES, RegionOptions.readWrite());
         MemoryRegion source = initiator.allocate(BYTES, RegionOptions.local());

@@ -28,6 +28,7 @@ final class SoftGpu {
             .normalize();
     private static final String REAL_PROPERTY = "sluice.cuda.real";
     private static final boolean IS_REAL = Boolean.getBoolean(REAL_PROPERTY);
+    private static final int PORTABLE_AND_MAPPED = 3;
     private static final SymbolLookup SYMBOLS;
 
     static {
@@ -165,6 +166,37 @@ final class SoftGpu {
                     (int) function("cuMemFree_v2", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG))
                             .invoke(address);
             assertThat(result).isZero();
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** As {@code cudaHostRegister}. */
+    static void pinHost(MemorySegment memory) {
+        hostCall(
+                function(
+                        "cuMemHostRegister_v2",
+                        FunctionDescriptor.of(
+                                ValueLayout.JAVA_INT,
+                                ValueLayout.ADDRESS,
+                                ValueLayout.JAVA_LONG,
+                                ValueLayout.JAVA_INT)),
+                memory,
+                memory.byteSize(),
+                PORTABLE_AND_MAPPED);
+    }
+
+    /** As {@code cudaHostUnregister}. */
+    static void unpinHost(MemorySegment memory) {
+        hostCall(
+                function("cuMemHostUnregister", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS)),
+                memory);
+    }
+
+    private static void hostCall(MethodHandle call, Object... arguments) {
+        ok(CudaDevice.makeCurrent(ok(CudaDevice.open(0))));
+        try {
+            assertThat((int) call.invokeWithArguments(arguments)).isZero();
         } catch (Throwable e) {
             throw new AssertionError(e);
         }
