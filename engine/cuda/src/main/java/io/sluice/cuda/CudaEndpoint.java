@@ -37,12 +37,18 @@ final class CudaEndpoint implements Endpoint, RegionAttachments, TransportMessag
     private boolean peerStopped;
     private boolean left;
 
-    CudaEndpoint(EndpointContext context, CudaLoop loop, Gpus gpus, MappingThread thread, SecretSource secrets) {
+    CudaEndpoint(
+            EndpointContext context,
+            CudaLoop loop,
+            Gpus gpus,
+            MappingThread thread,
+            ReleaseThread releases,
+            SecretSource secrets) {
         this.context = context;
         this.loop = loop;
         this.link = new PeerLink(context, secrets, new LinkOwner());
         this.own = new OwnMemory(context, link);
-        this.peer = new PeerMemory(context, loop, gpus, thread, this::resume);
+        this.peer = new PeerMemory(context, loop, gpus, thread, releases, this::resume);
         this.posting = new WorkPosting(context, this, loop, gpus, peer, this::resume);
     }
 

@@ -40,6 +40,7 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
     private final EventLoop loop;
     private final Gpus gpus;
     private final MappingThread thread;
+    private final ReleaseThread releases;
     private final SecretSource secrets;
     private final boolean copyEngines;
     private final Arena arena = Arena.ofShared();
@@ -57,10 +58,17 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
     private boolean closed;
     private long inquiredAt;
 
-    CudaLoop(EventLoop loop, Gpus gpus, MappingThread thread, SecretSource secrets, boolean copyEngines) {
+    CudaLoop(
+            EventLoop loop,
+            Gpus gpus,
+            MappingThread thread,
+            ReleaseThread releases,
+            SecretSource secrets,
+            boolean copyEngines) {
         this.loop = loop;
         this.gpus = gpus;
         this.thread = thread;
+        this.releases = releases;
         this.secrets = secrets;
         this.copyEngines = copyEngines;
         this.byOrdinal = new @Nullable GpuStreams[gpus.count()];
@@ -76,7 +84,7 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
 
     @Override
     public Endpoint endpoint(EndpointContext context) {
-        CudaEndpoint made = new CudaEndpoint(context, this, gpus, thread, secrets);
+        CudaEndpoint made = new CudaEndpoint(context, this, gpus, thread, releases, secrets);
         endpoints.add(made);
         return made;
     }
@@ -323,7 +331,7 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
         }
         for (GpuStreams streams : byOrdinal) {
             if (streams != null) {
-                streams.close();
+                releases.execute(streams::close);
             }
         }
         arena.close();

@@ -33,6 +33,7 @@ final class CudaTransport implements Transport {
     private final CudaOptions options;
     private final Gpus gpus;
     private final MappingThread thread = new MappingThread();
+    private final ReleaseThread releases = new ReleaseThread();
     private final SecretSource secrets = new SecretSource();
     private final HostIdentity host = HostIdentity.here();
 
@@ -78,7 +79,7 @@ final class CudaTransport implements Transport {
 
     @Override
     public TransportLoop openLoop(EventLoop loop) {
-        return new CudaLoop(loop, gpus, thread, secrets, options.copyEngines());
+        return new CudaLoop(loop, gpus, thread, releases, secrets, options.copyEngines());
     }
 
     @Override
@@ -89,6 +90,7 @@ final class CudaTransport implements Transport {
     @Override
     public void close() {
         thread.close();
-        gpus.close();
+        releases.execute(gpus::close);
+        releases.close();
     }
 }

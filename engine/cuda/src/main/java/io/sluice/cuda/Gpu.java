@@ -140,7 +140,7 @@ final class Gpu implements AutoCloseable {
         isKept = true;
     }
 
-    /** Its streams and memory are gone. */
+    /** Its streams and memory are gone. Blocks, for as long as any kernel of this process runs on it. */
     @Override
     public synchronized void close() {
         GpuWords made = words;

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The streams of one GPU on one loop, so that a small copy does not wait behind a large one, and their pinned memory. On the loop's
- * thread.
+ * thread, and closed on one that may block.
  */
 final class GpuStreams {
     private static final StreamLane[] NONE = {};
@@ -121,10 +121,13 @@ final class GpuStreams {
         return idlest;
     }
 
-    /** Gives all back, unless the GPU is still at work: then it may write to the pinned memory, which stays. */
+    /**
+     * Gives all back, once the GPU is done with it; if that takes too long it may still write to the pinned memory, which stays. The
+     * loop uses them no more. Blocks, for as long as any kernel of this process runs on the GPU.
+     */
     void close() {
         for (StreamLane lane : lanes) {
-            if (lane.isAtWork()) {
+            if (!ReleaseThread.await(() -> !lane.isAtWork())) {
                 gpu.keep();
                 return;
             }

@@ -123,14 +123,21 @@ final class GpuWords {
                 id + " does not answer: is it held up by a kernel? What it was told last may take effect");
     }
 
-    /** Nothing calls it any more; false if the GPU may still write to the pinned memory, which stays. */
+    /**
+     * Nothing calls it any more; false if the GPU may still write to the pinned memory, which stays. Blocks, for as long as any kernel
+     * of this process runs on the GPU.
+     */
     synchronized boolean end() {
-        // the driver notices a little later that a stream is done
-        if ((sequence == 0 || reached() != sequence) && CudaStream.query(stream) == CudaStream.NOT_READY) {
+        if (!ReleaseThread.await(() -> !isAtWork())) {
             return false;
         }
         CudaStream.destroy(stream);
         pinned.close();
         return true;
+    }
+
+    private boolean isAtWork() {
+        // the driver notices a little later that a stream is done
+        return (sequence == 0 || reached() != sequence) && CudaStream.query(stream) == CudaStream.NOT_READY;
     }
 }

@@ -13,8 +13,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An allocation of a peer's, mapped once for each GPU of this process that is to reach it. {@link #map} and {@link #unmap} run on the
- * mapping thread, all else on the loop's.
+ * An allocation of a peer's, mapped once for each GPU of this process that is to reach it. {@link #map} runs on the mapping thread,
+ * {@link #unmap} after it on the one for releases, all else on the loop's.
  */
 final class PeerAllocation {
     private static final int NONE = -1;
@@ -36,7 +36,7 @@ final class PeerAllocation {
     // this process made the handle that a peer has imported: its own registration of that memory
     private volatile @Nullable DeviceRegistration source;
 
-    // the mapping thread's
+    // the mapping thread's, then that for releases
     private final List<Runnable> undo = new ArrayList<>();
 
     PeerAllocation(MemoryKeys keys, Gpus gpus, @Nullable DeviceRegistration local) {
@@ -150,7 +150,7 @@ final class PeerAllocation {
         return uses > 0;
     }
 
-    // ---- the mapping thread ----
+    // ---- the threads that may block ----
 
     /** Where a GPU sees it. */
     long map(int ordinal) {

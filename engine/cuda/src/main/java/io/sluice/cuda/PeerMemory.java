@@ -31,17 +31,25 @@ final class PeerMemory {
     private final CudaLoop loop;
     private final Gpus gpus;
     private final MappingThread thread;
+    private final ReleaseThread releases;
     private final Map<Long, CudaRemoteKey> keys = new HashMap<>();
     private final Map<UUID, PeerAllocation> allocations = new HashMap<>();
     private final List<Preparation> preparations = new ArrayList<>();
     private final Runnable mapped;
     private boolean closed;
 
-    PeerMemory(EndpointContext context, CudaLoop loop, Gpus gpus, MappingThread thread, Runnable mapped) {
+    PeerMemory(
+            EndpointContext context,
+            CudaLoop loop,
+            Gpus gpus,
+            MappingThread thread,
+            ReleaseThread releases,
+            Runnable mapped) {
         this.context = context;
         this.loop = loop;
         this.gpus = gpus;
         this.thread = thread;
+        this.releases = releases;
         this.mapped = mapped;
     }
 
@@ -237,7 +245,7 @@ final class PeerMemory {
     private void unmap(PeerAllocation allocation) {
         allocations.remove(allocation.keys().name(), allocation);
         try {
-            thread.execute(() -> {
+            releases.execute(() -> {
                 allocation.unmap();
                 context.loop().execute(() -> unmapped(allocation));
             });

@@ -1,0 +1,106 @@
+package io.sluice.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sluice.engine.Connection;
+import io.sluice.engine.MemoryKind;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
+import java.lang.foreign.Arena;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A kernel of the user's runs on and on: the driver frees nothing before it has ended, and no poller waits for that. */
+class HeldUpGpuTest {
+    private static final int BYTES = 1 << 20;
+
+    private EndlessKernel kernel;
+    private Set<Thread> threads;
+
+    @BeforeEach
+    void load() {
+        SoftGpu.load();
+        threads = pollers();
+    }
+
+    @AfterEach
+    void end() {
+        if (kernel != null) {
+            kernel.close();
+        }
+    }
+
+    private static Set<Thread> pollers() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().contains("-poller-"))
+                .collect(Collectors.toSet());
+    }
+
+    private static TransferEngine engine() {
+        return TransferEngine.open(PatientOptions.builder()
+                .transports(List.of("shm", "tcp", "cuda"))
+                .build());
+    }
+
+    @Test
+    void pollers_of_a_closing_engine_end() {
+        long allocations = SoftGpu.count("allocations");
+        TransferEngine initiator = engine();
+        TransferEngine target = engine();
+        Connection connection = Patience.await(initiator.connect(target.address()));
+        MemoryRegion local =
+                initiator.allocate(BYTES, RegionOptions.local().on(MemoryKind.CUDA, SoftGpu.id(0)));
+        MemoryRegion there =
+                target.allocate(BYTES, RegionOptions.readWrite().on(MemoryKind.CUDA, SoftGpu.id(0)));
+        RemoteRegion remote = Patience.await(connection.attach(there.descriptor()));
+        Patience.await(Ends.write(local, 0, remote, 0, BYTES));
+        kernel = new EndlessKernel(0);
+        Patience.await(Ends.write(local, 0, remote, 0, BYTES));
+        CompletableFuture<Void> closed = CompletableFuture.allOf(initiator.closeAsync(), target.closeAsync());
+        Patience.until("the pollers have ended", () -> threads.containsAll(pollers()));
+        kernel.close();
+        kernel = null;
+        Patience.await(closed);
+        Patience.until("all is given back", () -> SoftGpu.count("allocations") <= allocations);
+    }
+
+    /** Its pages stay pinned until the kernel ends; meanwhile others are pinned and used. */
+    @Test
+    void a_region_closes_when_its_pages_are_given_back_and_others_go_on() {
+        TransferEngine initiator = engine();
+        TransferEngine target = engine();
+        Connection connection = Patience.await(initiator.connect(target.address()));
+        MemoryRegion there =
+                target.allocate(BYTES, RegionOptions.readWrite().on(MemoryKind.CUDA, SoftGpu.id(0)));
+        RemoteRegion remote = Patience.await(connection.attach(there.descriptor()));
+        try (Arena arena = Arena.ofShared()) {
+            MemoryRegion first = initiator.register(arena.allocate(BYTES, 4096), RegionOptions.local());
+            MemoryRegion second = initiator.register(arena.allocate(BYTES, 4096), RegionOptions.local());
+            Patience.await(Ends.write(first, 0, remote, 0, BYTES));
+            kernel = new EndlessKernel(0);
+            CompletableFuture<Void> closed = first.close();
+            Patience.await(Ends.write(second, 0, remote, 0, BYTES));
+            assertThat(closed).isNotDone();
+            kernel.close();
+            kernel = null;
+            Patience.await(closed);
+            Patience.await(second.close());
+        } finally {
+            if (kernel != null) {
+                kernel.close();
+                kernel = null;
+            }
+            Patience.await(initiator.closeAsync());
+            Patience.await(target.closeAsync());
+        }
+    }
+}
