@@ -194,6 +194,11 @@ final class CudaEndpoint implements Endpoint, RegionAttachments, TransportMessag
         }
     }
 
+    /** A stream is through with a part of a copy. */
+    void partDone(PartedCopy copy, CompletionStatus status) {
+        posting.partDone(copy, status);
+    }
+
     /** A request has been carried out, or never will be. */
     void finished(WorkRequest request, CompletionStatus status) {
         inFlight--;
@@ -228,7 +233,7 @@ final class CudaEndpoint implements Endpoint, RegionAttachments, TransportMessag
     /** There may be room, or memory that was not mapped before. */
     void resume() {
         if (!closed) {
-            posting.postSignalsDue();
+            posting.goOn();
             context.postable();
         }
     }
@@ -277,7 +282,7 @@ final class CudaEndpoint implements Endpoint, RegionAttachments, TransportMessag
     public void close() {
         if (!closed) {
             closed = true;
-            posting.flushSignalsDue();
+            posting.close();
             peer.close();
         }
     }

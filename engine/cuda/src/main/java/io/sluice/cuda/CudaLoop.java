@@ -149,6 +149,7 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
         }
         long at = (long) count * CudaStream.REQUEST_BYTES;
         lanesOfRecords[count++] = lane;
+        lane.recordMade();
         for (int i = 0; i < CudaStream.REQUEST_BYTES; i += Long.BYTES) {
             put(at, i, 0);
         }

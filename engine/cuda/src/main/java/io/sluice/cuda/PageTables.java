@@ -4,10 +4,17 @@ import io.sluice.engine.transport.PageTable;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Pinned tables of offsets, which kernels read. Each has room for {@link PageTable#MOST_PAGES} on both sides. On the loop's thread. */
+/** Pinned tables of offsets, which kernels read. Each has room for {@link #MOST_PAGES} on both sides. On the loop's thread. */
 final class PageTables {
+    /**
+     * How many pages one launch may copy: more than one request has, since a launch of few blocks leaves most of the GPU idle. The
+     * system property {@code sluice.cuda.most-pages} lowers it, at most to {@link PageTable#MOST_PAGES}.
+     */
+    static final int MOST_PAGES =
+            Math.clamp(Integer.getInteger("sluice.cuda.most-pages", 4096), PageTable.MOST_PAGES, 4096);
+
     private static final int COUNT = 16;
-    private static final long COLUMN_BYTES = (long) PageTable.MOST_PAGES * Long.BYTES;
+    private static final long COLUMN_BYTES = (long) MOST_PAGES * Long.BYTES;
     private static final long TABLE_BYTES = 2 * COLUMN_BYTES;
 
     /** How much pinned memory they take. */
@@ -51,7 +58,7 @@ final class PageTables {
         pinned.set(ValueLayout.JAVA_LONG, at + COLUMN_BYTES, source);
     }
 
-    /** Takes over the pages of a request. */
+    /** Takes over pages of a list. */
     void set(int slot, MemorySegment destinations, MemorySegment sources, int first, int pages) {
         long from = (long) first * Long.BYTES;
         long bytes = (long) pages * Long.BYTES;

@@ -16,6 +16,12 @@ final class StreamLane {
     /** How many requests it may have. */
     static final int MOST_REQUESTS = 2048;
 
+    /**
+     * How many records it may have under way. Each is one or two operations of the driver's, which makes a thread wait that gives a
+     * stream about 1,000.
+     */
+    static final int MOST_RECORDS = 256;
+
     /** In place of a page table: there is none. */
     static final int NO_TABLE = -1;
 
@@ -36,11 +42,17 @@ final class StreamLane {
     private final long[] sequences = new long[MOST_REQUESTS];
     private final long[] postedAt = new long[MOST_REQUESTS];
     private final int[] slots = new int[MOST_REQUESTS];
+    // of how many records each is the end, counted from the first
+    private final long[] records = new long[MOST_REQUESTS];
+    private final long[] lengths = new long[MOST_REQUESTS];
+    private final @Nullable PartedCopy[] parts = new @Nullable PartedCopy[MOST_REQUESTS];
     // why a request has failed that something was carried out of
     private final @Nullable CompletionStatus[] failures = new @Nullable CompletionStatus[MOST_REQUESTS];
     private int head;
     private int tail;
     private long sequence;
+    private long madeRecords;
+    private long doneRecords;
     private long bytes;
     private boolean broken;
     private long refusedNumber;
@@ -72,8 +84,19 @@ final class StreamLane {
         return ++sequence;
     }
 
+    /** How many requests it takes now, of one record each. */
     int room() {
-        return broken ? 0 : MOST_REQUESTS - (tail - head);
+        return recordRoom() == 0 ? 0 : MOST_REQUESTS - (tail - head);
+    }
+
+    /** How many records it takes now; a request is added behind its last. */
+    int recordRoom() {
+        return broken || tail - head == MOST_REQUESTS ? 0 : (int) (MOST_RECORDS - (madeRecords - doneRecords));
+    }
+
+    /** Another record of what is added next is made. */
+    void recordMade() {
+        madeRecords++;
     }
 
     boolean isBusy() {
@@ -104,14 +127,33 @@ final class StreamLane {
      * @param slot the page table that it gives back, or one of the negative constants
      */
     void add(WorkRequest request, CudaEndpoint endpoint, long number, int slot, long now) {
+        add(request, endpoint, number, slot, now, request.length(), null);
+    }
+
+    /** The records with a number carry out a part of a copy, of so many bytes. */
+    void addPart(PartedCopy copy, CudaEndpoint endpoint, long number, long now, long length) {
+        add(copy.request(), endpoint, number, NO_TABLE, now, length, copy);
+    }
+
+    private void add(
+            WorkRequest request,
+            CudaEndpoint endpoint,
+            long number,
+            int slot,
+            long now,
+            long length,
+            @Nullable PartedCopy part) {
         int at = tail++ & MASK;
         requests[at] = request;
         endpoints[at] = endpoint;
         sequences[at] = number;
         postedAt[at] = now;
         slots[at] = slot;
+        records[at] = madeRecords;
+        lengths[at] = length;
+        parts[at] = part;
         failures[at] = number == refusedNumber ? refusedStatus : null;
-        bytes += request.length();
+        bytes += length;
     }
 
     /** Whether something is done that was not completed yet. */
@@ -175,15 +217,22 @@ final class StreamLane {
     private void complete(int at, CompletionStatus status) {
         WorkRequest request = requests[at];
         CudaEndpoint endpoint = endpoints[at];
+        PartedCopy part = parts[at];
+        doneRecords = records[at];
         if (request == null || endpoint == null) {
             return;
         }
         requests[at] = null;
         endpoints[at] = null;
+        parts[at] = null;
         if (slots[at] >= 0) {
             tables.giveBack(slots[at]);
         }
-        bytes -= request.length();
+        bytes -= lengths[at];
+        if (part != null) {
+            endpoint.partDone(part, status);
+            return;
+        }
         if (slots[at] == SIGNAL_FOLLOWS && status == CompletionStatus.SUCCESS) {
             endpoint.signalDue(request);
             return;

@@ -16,6 +16,8 @@ final class WorkPosting {
     private static final int NONE = -1;
     // up to here a kernel for several is faster than a copy engine for each
     private static final long MOST_BYTES_BY_KERNEL = 256 << 10;
+    // more bytes of a list have blocks enough for several launches, which overlap
+    private static final long MOST_BYTES_JOINED = 16 << 20;
 
     private final EndpointContext context;
     private final CudaEndpoint endpoint;
@@ -25,6 +27,9 @@ final class WorkPosting {
     private final Runnable resume;
     // their bytes are in place
     private final ArrayDeque<WorkRequest> signalsDue = new ArrayDeque<>();
+    private final ArrayDeque<PartedCopy> freeParts = new ArrayDeque<>();
+    // nothing follows it before all of it is given
+    private @Nullable PartedCopy given;
 
     WorkPosting(
             EndpointContext context,
@@ -43,6 +48,9 @@ final class WorkPosting {
 
     /** Posts one, or several as one record; how many, 0 if it has to wait. */
     int next(WorkRequest[] batch, int at, int count) {
+        if (!giveRest()) {
+            return 0;
+        }
         WorkRequest request = batch[at];
         CudaRemoteKey key = (CudaRemoteKey) request.remote();
         int ordinal = ordinalOf(request, key);
@@ -62,7 +70,9 @@ final class WorkPosting {
         }
         return switch (request.operation()) {
             case WRITE, READ ->
-                request.hasPages() ? postPages(request, streams, lane) : postCopies(batch, at, count, streams, lane);
+                request.hasPages()
+                        ? postPages(batch, at, count, streams, lane)
+                        : postCopies(batch, at, count, streams, lane);
             case PUT -> postPut(request, streams, lane);
             case SIGNAL -> postSignal(request, streams, lane);
             case FETCH_ADD, COMPARE_AND_SWAP -> postFetch(request, streams, lane);
@@ -238,11 +248,16 @@ final class WorkPosting {
         int ordinal = streams.gpu().ordinal();
         long local = localBase(request) + request.localOffset();
         long remote = ((CudaRemoteKey) request.remote()).address(ordinal) + request.remoteOffset();
+        if (inOneRange(request, local, request.length()) < request.length()) {
+            giveParts(request, streams, lane);
+            return;
+        }
+        boolean writes = request.operation() == WorkRequest.Opcode.WRITE;
         long number = lane.nextSequence();
         long record = request.length() == 0
                 ? loop.record(lane, CudaStream.COMPLETE, number)
-                : copy(lane, number, request, local, remote, request.length());
-        boolean carries = request.hasSignal() && ordinalOfWord((CudaRemoteKey) request.signal(), ordinal) == ordinal;
+                : copy(lane, number, writes ? remote : local, writes ? local : remote, request.length());
+        boolean carries = carriesSignal(request, ordinal);
         if (carries) {
             addSignal(record, request, ordinal);
         }
@@ -254,22 +269,9 @@ final class WorkPosting {
                 request.hasSignal() && !carries ? StreamLane.SIGNAL_FOLLOWS : StreamLane.NO_TABLE);
     }
 
-    /** One record; more where the local memory is in several ranges of pinned pages. The last. */
-    private long copy(StreamLane lane, long number, WorkRequest request, long local, long remote, long bytes) {
-        boolean writes = request.operation() == WorkRequest.Opcode.WRITE;
-        long done = 0;
-        while (true) {
-            long length = bytes - done;
-            if (request.registration() instanceof HostRegistration host) {
-                length = Math.min(length, host.pinned().end(local + done) - (local + done));
-            }
-            long record = copy(
-                    lane, number, writes ? remote + done : local + done, writes ? local + done : remote + done, length);
-            done += length;
-            if (done == bytes) {
-                return record;
-            }
-        }
+    /** Whether the GPU that copies adds to the word of the request's signal too. */
+    private boolean carriesSignal(WorkRequest request, int ordinal) {
+        return request.hasSignal() && ordinalOfWord((CudaRemoteKey) request.signal(), ordinal) == ordinal;
     }
 
     private long copy(StreamLane lane, long number, long destination, long source, long bytes) {
@@ -281,50 +283,151 @@ final class WorkPosting {
         return record;
     }
 
-    private int postPages(WorkRequest request, GpuStreams streams, StreamLane lane) {
-        CudaRemoteKey key = (CudaRemoteKey) request.remote();
-        PageTable pages = request.pages();
-        boolean writes = request.operation() == WorkRequest.Opcode.WRITE;
-        long local = localBase(request);
-        long remote = key.address(streams.gpu().ordinal());
-        int slot = StreamLane.NO_TABLE;
-        if (loop.usesKernels()) {
-            slot = streams.tables().take();
-            if (slot == StreamLane.NO_TABLE) {
-                loop.owe(endpoint);
-                return 0;
-            }
+    /** How many bytes from a local address on one copy can have: pinned pages may be in several ranges. */
+    private static long inOneRange(WorkRequest request, long local, long bytes) {
+        return request.registration() instanceof HostRegistration host
+                ? Math.min(bytes, host.pinned().end(local) - local)
+                : bytes;
+    }
+
+    // ---- copies in parts ----
+
+    private void giveParts(WorkRequest request, GpuStreams streams, StreamLane lane) {
+        PartedCopy copy = freeParts.isEmpty() ? new PartedCopy() : freeParts.removeLast();
+        copy.begin(request, streams, lane);
+        endpoint.posted(request);
+        given = copy;
+        giveRest();
+    }
+
+    /** Gives a stream the next copies of what was begun; false if some are left. */
+    private boolean giveRest() {
+        PartedCopy copy = given;
+        if (copy == null) {
+            return true;
         }
+        if (copy.lane().recordRoom() > 0) {
+            givePart(copy);
+        }
+        if (!copy.isGiven()) {
+            loop.owe(endpoint);
+            return false;
+        }
+        given = null;
+        return true;
+    }
+
+    private void givePart(PartedCopy copy) {
+        WorkRequest request = copy.request();
+        StreamLane lane = copy.lane();
+        int ordinal = copy.streams().gpu().ordinal();
+        long local = localBase(request);
+        long remote = ((CudaRemoteKey) request.remote()).address(ordinal);
+        boolean writes = request.operation() == WorkRequest.Opcode.WRITE;
         long number = lane.nextSequence();
+        long before = copy.position();
         long record = NONE;
-        if (slot != StreamLane.NO_TABLE) {
-            streams.tables()
-                    .set(
-                            slot,
-                            writes ? pages.remotes() : pages.locals(),
-                            writes ? pages.locals() : pages.remotes(),
-                            request.firstPage(),
-                            request.pageCount());
-            record = loop.record(lane, CudaStream.COPY_PAGES, number);
-            loop.pages(record, request.pageCount());
-            lane.counters().launched(Unit.KERNEL, request.pageCount() * pages.pageBytes());
-            loop.put(record, CudaStream.REQUEST_DESTINATION_OFFSET, writes ? remote : local);
-            loop.put(record, CudaStream.REQUEST_SOURCE_OFFSET, writes ? local : remote);
-            loop.put(record, CudaStream.REQUEST_LENGTH_OFFSET, pages.pageBytes());
-            loop.put(
-                    record,
-                    CudaStream.REQUEST_DESTINATIONS_OFFSET,
-                    streams.tables().destinations(slot));
-            loop.put(record, CudaStream.REQUEST_SOURCES_OFFSET, streams.tables().sources(slot));
-        } else {
-            for (int i = request.firstPage(); i < request.firstPage() + request.pageCount(); i++) {
-                record = copy(
-                        lane, number, request, local + pages.local(i), remote + pages.remote(i), pages.pageBytes());
-            }
+        while (!copy.isGiven() && lane.recordRoom() > 0) {
+            long from = local + copy.local();
+            long to = remote + copy.remote();
+            long length = inOneRange(request, from, copy.pieceBytes());
+            record = copy(lane, number, writes ? to : from, writes ? from : to, length);
+            copy.gave(length);
+        }
+        if (copy.isGiven() && carriesSignal(request, ordinal)) {
+            addSignal(record, request, ordinal);
         }
         loop.put(record, CudaStream.REQUEST_WORD_OFFSET, lane.wordAddress());
-        posted(request, lane, number, slot);
-        return 1;
+        lane.addPart(copy, endpoint, number, context.loop().now(), copy.position() - before);
+        copy.partBegun();
+    }
+
+    /** A stream is through with a part. */
+    void partDone(PartedCopy copy, CompletionStatus status) {
+        copy.partEnded(status);
+        if (copy.isOver()) {
+            end(copy);
+        }
+    }
+
+    private void end(PartedCopy copy) {
+        WorkRequest request = copy.request();
+        CompletionStatus status = copy.status();
+        boolean follows = request.hasSignal()
+                && !carriesSignal(request, copy.streams().gpu().ordinal());
+        if (copy.equals(given)) {
+            given = null;
+        }
+        copy.clear();
+        freeParts.addLast(copy);
+        if (follows && status == CompletionStatus.SUCCESS) {
+            endpoint.signalDue(request);
+        } else {
+            endpoint.finished(request, status);
+        }
+    }
+
+    // ---- lists of pages ----
+
+    /** Posts a list, with those that go on where it ends. */
+    private int postPages(WorkRequest[] batch, int at, int count, GpuStreams streams, StreamLane lane) {
+        WorkRequest request = batch[at];
+        if (!loop.usesKernels()) {
+            giveParts(request, streams, lane);
+            return 1;
+        }
+        int slot = streams.tables().take();
+        if (slot == StreamLane.NO_TABLE) {
+            loop.owe(endpoint);
+            return 0;
+        }
+        PageTable pages = request.pages();
+        int most = Math.min(count, lane.room());
+        int all = request.pageCount();
+        int requests = 1;
+        while (requests < most && goesOn(request, all, batch[at + requests])) {
+            all += batch[at + requests++].pageCount();
+        }
+        boolean writes = request.operation() == WorkRequest.Opcode.WRITE;
+        long local = localBase(request);
+        long remote = ((CudaRemoteKey) request.remote())
+                .address(streams.gpu().ordinal());
+        streams.tables()
+                .set(
+                        slot,
+                        writes ? pages.remotes() : pages.locals(),
+                        writes ? pages.locals() : pages.remotes(),
+                        request.firstPage(),
+                        all);
+        long number = lane.nextSequence();
+        long record = loop.record(lane, CudaStream.COPY_PAGES, number);
+        loop.pages(record, all);
+        lane.counters().launched(Unit.KERNEL, all * pages.pageBytes());
+        loop.put(record, CudaStream.REQUEST_DESTINATION_OFFSET, writes ? remote : local);
+        loop.put(record, CudaStream.REQUEST_SOURCE_OFFSET, writes ? local : remote);
+        loop.put(record, CudaStream.REQUEST_LENGTH_OFFSET, pages.pageBytes());
+        loop.put(
+                record, CudaStream.REQUEST_DESTINATIONS_OFFSET, streams.tables().destinations(slot));
+        loop.put(record, CudaStream.REQUEST_SOURCES_OFFSET, streams.tables().sources(slot));
+        loop.put(record, CudaStream.REQUEST_WORD_OFFSET, lane.wordAddress());
+        for (int i = 0; i < requests; i++) {
+            posted(batch[at + i], lane, number, i == requests - 1 ? slot : StreamLane.NO_TABLE);
+        }
+        return requests;
+    }
+
+    /** Whether a request has the next pages of the same list, and one launch takes them too. */
+    private static boolean goesOn(WorkRequest first, int pages, WorkRequest next) {
+        if (!next.hasPages()
+                || !next.pages().equals(first.pages())
+                || !next.remote().equals(first.remote())
+                || next.operation() != first.operation()
+                || next.hasSignal()
+                || next.firstPage() != first.firstPage() + pages) {
+            return false;
+        }
+        int all = pages + next.pageCount();
+        return all <= PageTables.MOST_PAGES && all * first.pages().pageBytes() <= MOST_BYTES_JOINED;
     }
 
     private int postPut(WorkRequest request, GpuStreams streams, StreamLane lane) {
@@ -392,7 +495,7 @@ final class WorkPosting {
     }
 
     /** Posts signals whose bytes are in place, as far as there is room. */
-    void postSignalsDue() {
+    private void postSignalsDue() {
         WorkRequest request;
         while ((request = signalsDue.peekFirst()) != null) {
             int ordinal = ordinalOfWord((CudaRemoteKey) request.signal(), NONE);
@@ -415,11 +518,25 @@ final class WorkPosting {
         }
     }
 
-    /** The endpoint is closed: they will not be added. */
-    void flushSignalsDue() {
+    /** The endpoint has room, or memory that it had not. */
+    void goOn() {
+        postSignalsDue();
+        giveRest();
+    }
+
+    /** The endpoint is closed: what was not given to a stream is not done. */
+    void close() {
         WorkRequest request;
         while ((request = signalsDue.pollFirst()) != null) {
             endpoint.finished(request, CompletionStatus.FLUSHED);
+        }
+        PartedCopy copy = given;
+        if (copy != null) {
+            given = null;
+            copy.stop(CompletionStatus.FLUSHED);
+            if (copy.isOver()) {
+                end(copy);
+            }
         }
     }
 

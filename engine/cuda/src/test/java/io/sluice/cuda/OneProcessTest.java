@@ -196,6 +196,44 @@ class OneProcessTest {
         assertThat(Arrays.mismatch(bytes(1, there), expected)).isEqualTo(-1);
     }
 
+    /** More pages than a request has: a launch of few blocks would leave most of a GPU idle. */
+    @Test
+    void a_long_list_of_small_pages_is_one_launch() {
+        MemoryRegion local = region(initiator, 0, RegionOptions.local());
+        MemoryRegion there = region(target, 1, RegionOptions.readWrite());
+        RemoteRegion remote = Patience.await(connection.attach(there.descriptor()));
+        byte[] source = fill(0, local);
+        byte[] expected = fill(1, there);
+        int pages = PageTables.MOST_PAGES;
+        int[] locals = shuffled(pages, BYTES / 512);
+        int[] remotes = shuffled(pages, BYTES / 512);
+        for (int i = 0; i < pages; i++) {
+            System.arraycopy(source, locals[i] * 512, expected, remotes[i] * 512, 512);
+        }
+        long before = SoftGpu.count("launches");
+        Patience.await(Ends.pages(true, local, locals, remote, remotes, 512));
+        assertThat(SoftGpu.count("launches") - before).isLessThanOrEqualTo(1);
+        assertThat(Arrays.mismatch(bytes(1, there), expected)).isEqualTo(-1);
+    }
+
+    /** A GPU that this engine uses already would fetch them over two links. */
+    @Test
+    void bytes_of_the_host_go_to_the_gpu_that_the_memory_lies_on() {
+        MemoryRegion first = region(initiator, 0, RegionOptions.local());
+        MemoryRegion host = region(initiator, -1, RegionOptions.local());
+        MemoryRegion there = region(target, 1, RegionOptions.readWrite());
+        RemoteRegion remote = Patience.await(connection.attach(there.descriptor()));
+        Patience.await(Ends.write(first, 0, remote, 0, 8));
+        byte[] source = fill(-1, host);
+        long before = SoftGpu.count("crossings");
+        Patience.await(Ends.write(host, 0, remote, 0, BYTES));
+        Patience.await(Ends.read(host, 8, remote, 0, 64));
+        assertThat(SoftGpu.count("crossings")).isEqualTo(before);
+        assertThat(Arrays.mismatch(bytes(1, there), source)).isEqualTo(-1);
+        Patience.await(Ends.write(first, 0, remote, 0, 8));
+        assertThat(SoftGpu.count("crossings") - before).isBetween(0L, 1L);
+    }
+
     @Test
     void a_signal_comes_behind_its_bytes() {
         MemoryRegion local = region(initiator, 0, RegionOptions.local());
