@@ -19,7 +19,7 @@ public final class NamedConnections {
     private static final Logger LOG = LoggerFactory.getLogger(NamedConnections.class);
 
     /** Reactor's context key for the handler of errors that arrive after a cancel. */
-    private static final String ON_ERROR_DROPPED = "reactor.onErrorDropped.local";
+    static final String ON_ERROR_DROPPED = "reactor.onErrorDropped.local";
 
     /**
      * The engine of an entry may be gone along with the entry: an abandoned attempt then fails without a subscriber.
