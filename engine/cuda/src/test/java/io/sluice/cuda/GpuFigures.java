@@ -277,7 +277,7 @@ final class GpuFigures {
     }
 
     /** Every second slot, in random order. */
-    private static int[] scattered(int count, long seed) {
+    static int[] scattered(int count, long seed) {
         List<Integer> all =
                 new ArrayList<>(IntStream.range(0, count).mapToObj(i -> 2 * i).toList());
         Collections.shuffle(all, new Random(seed));
@@ -443,6 +443,14 @@ final class GpuFigures {
                         case "copies" -> figures.copies();
                         case "pages" -> figures.pages();
                         case "host" -> figures.host(engine);
+                        case "busy" ->
+                            new BusyFigures(
+                                            ready[1],
+                                            RegionDescriptor.fromBytes(
+                                                    HexFormat.of().parseHex(ready[2])),
+                                            WARMUP_MILLIS * 1_000_000,
+                                            DURATION_MILLIS * 1_000_000)
+                                    .print();
                         case "kill" -> figures.kill(peer, engine);
                         default -> throw new IllegalArgumentException(group);
                     }

@@ -18,10 +18,16 @@ import org.jspecify.annotations.Nullable;
 /** One side of a connection whose loop runs when the test says so, on its thread: watches alone. */
 final class TestContext implements EndpointContext, EventLoop {
     private final boolean initiator;
+    private final @Nullable EngineOptions options;
     private final Set<Watched> watches = new LinkedHashSet<>();
 
     TestContext(boolean initiator) {
+        this(initiator, null);
+    }
+
+    TestContext(boolean initiator, @Nullable EngineOptions options) {
         this.initiator = initiator;
+        this.options = options;
     }
 
     private final class Watched implements Watch {
@@ -115,7 +121,10 @@ final class TestContext implements EndpointContext, EventLoop {
 
     @Override
     public EngineOptions options() {
-        throw none();
+        if (options == null) {
+            throw none();
+        }
+        return options;
     }
 
     @Override
@@ -135,7 +144,7 @@ final class TestContext implements EndpointContext, EventLoop {
 
     @Override
     public void send(byte[] message) {
-        throw none();
+        // the peer does not answer
     }
 
     @Override
