@@ -88,6 +88,12 @@ class CudaMemoryTest {
         assertThat(CudaMemory.describe(4096, 0)).isEqualTo((int) INVALID_VALUE);
     }
 
+    @Test
+    void pinned_memory_of_the_host_has_an_address_for_devices() {
+        assertThat(CudaMemory.hostAddress(gpu.device, gpu.pinned.address() + 9)).isEqualTo(gpu.pinnedAddress + 9);
+        assertThat(CudaMemory.hostAddress(gpu.device, 4096)).isEqualTo(INVALID_VALUE);
+    }
+
     /** Within one process a descriptor opens too; it stands for the same bytes. */
     @Test
     void an_exported_allocation_is_mapped_by_another_device() {

@@ -12,6 +12,7 @@ import io.sluice.engine.Filling;
 import io.sluice.engine.Integrity;
 import io.sluice.engine.IntegrityException;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.PageCallback;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
@@ -22,13 +23,17 @@ import io.sluice.testkit.FreePort;
 import io.sluice.testkit.FuzzSeed;
 import io.sluice.testkit.Patience;
 import io.sluice.testkit.PatientOptions;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A connection with checksums over a path that damages what goes along it. */
 class ChecksumsTest {
@@ -100,6 +105,21 @@ class ChecksumsTest {
             return end;
         }
 
+        /** Pages of the local region to or from the same number of the served one, in reverse order. */
+        CompletableFuture<Void> pages(boolean writes, int pages, int pageBytes) {
+            CompletableFuture<Void> end = new CompletableFuture<>();
+            int[] forward = IntStream.range(0, pages).toArray();
+            int[] backward = IntStream.range(0, pages).map(i -> pages - 1 - i).toArray();
+            PageCallback ended = (transfer, failed, error) -> GuardedTarget.end(end, error);
+            if (writes) {
+                connection.writePages(
+                        local, forward, remote, backward, pageBytes, TransferOptions.defaults(), ended);
+            } else {
+                connection.readPages(local, forward, remote, backward, pageBytes, TransferOptions.defaults(), ended);
+            }
+            return end;
+        }
+
         CompletableFuture<Long> fetchAdd(long offset, long addend) {
             CompletableFuture<Long> end = new CompletableFuture<>();
             connection.fetchAdd(remote, offset, addend, TransferOptions.defaults(), (transfer, previous, error) -> {
@@ -136,6 +156,29 @@ class ChecksumsTest {
     }
 
     // ---- one bit ----
+
+    /** Each frame has 40 pages: more than a mebibyte, which is more than is summed at once. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void listWhoseFramesWereChangedFarInsideFailsAndTheNextOneSucceeds(boolean writes) {
+        int pages = 640;
+        int pageBytes = 32 << 10;
+        int before = writes ? LANE_MESSAGE : LANE_ACCEPT_MESSAGE;
+        long at = before + RawLane.HEADER_BYTES + SUMS + (1 << 20) + (100 << 10);
+        try (Setting setting = new Setting(pages * pageBytes, flipping(writes, at))) {
+            assertThatThrownBy(() -> Patience.await(setting.pages(writes, pages, pageBytes)))
+                    .isInstanceOf(IntegrityException.class);
+            Patience.await(setting.pages(writes, pages, pageBytes));
+            for (int page = 0; page < pages; page++) {
+                MemorySegment here = setting.local.segment().asSlice((long) page * pageBytes, pageBytes);
+                MemorySegment there =
+                        setting.served.segment().asSlice((long) (pages - 1 - page) * pageBytes, pageBytes);
+                assertThat(here.mismatch(there)).as("page %d", page).isEqualTo(-1);
+            }
+            Filling.assertFilled((writes ? setting.local : setting.served).segment(), writes ? LOCAL : SERVED, 0, pageBytes);
+            assertThat(setting.connection.state()).isEqualTo(ConnectionState.OPEN);
+        }
+    }
 
     @Test
     void writeWhoseBytesWereChangedFailsAndTheNextOneSucceeds() {
