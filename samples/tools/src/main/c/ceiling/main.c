@@ -96,16 +96,16 @@ int main(int count, char **arguments) {
     if (count == 7 && (strcmp(mode, "put") == 0 || strcmp(mode, "get") == 0)) {
         plan.mode = strcmp(mode, "put") == 0 ? MODE_PUT : MODE_GET;
         valid = number(arguments[2], 1, UINT16_MAX, &port) && number(arguments[3], 1, MAXIMUM_SIZE, &plan.size)
-                && number(arguments[4], 1, MAXIMUM_INFLIGHT, &plan.inflight) && times(arguments + 5, &plan);
+                && number(arguments[4], 1, MAXIMUM_INFLIGHT, &plan.inflight) && plan_times(arguments + 5, &plan);
     } else if (count == 6 && strcmp(mode, "ping-pong") == 0) {
         plan.mode = MODE_PING_PONG;
         valid = waiting(arguments[3], &plan.waiting)
-                && number(arguments[2], 1, UINT16_MAX, &port) && times(arguments + 4, &plan);
+                && number(arguments[2], 1, UINT16_MAX, &port) && plan_times(arguments + 4, &plan);
     } else if (count == 6 && (strcmp(mode, "memcpy") == 0 || strcmp(mode, "shared-memcpy") == 0)) {
         valid = number(arguments[2], 1, MAXIMUM_SIZE, &plan.size)
-                && number(arguments[3], plan.size, MAXIMUM_SIZE, &span) && times(arguments + 4, &plan);
+                && number(arguments[3], plan.size, MAXIMUM_SIZE, &span) && plan_times(arguments + 4, &plan);
     } else if (count == 5 && strcmp(mode, "process-vm-writev") == 0) {
-        valid = number(arguments[2], 1, MAXIMUM_SIZE, &plan.size) && times(arguments + 3, &plan);
+        valid = number(arguments[2], 1, MAXIMUM_SIZE, &plan.size) && plan_times(arguments + 3, &plan);
     }
     return valid ? measure(mode, port, span, &plan) : usage();
 }

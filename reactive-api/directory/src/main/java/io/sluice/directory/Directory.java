@@ -46,7 +46,10 @@ public interface Directory {
      *
      * @param advertisement the engine
      * @return the publication, which lives until it is {@linkplain Publication#withdraw() withdrawn} or superseded, or
-     *     this directory is closed; or {@link DirectoryUnavailableException}. A cancel removes the entry again
+     *     this directory is closed; or {@link DirectoryUnavailableException}. After a cancel or a {@code timeout} no entry
+     *     is left; {@code next} and {@code take}, which cancel as they take the publication, keep it:
+     *     {@link io.sluice.reactor.ReactiveTransferEngine#connect(io.sluice.engine.EngineAddress)} says how far that
+     *     reaches
      */
     Mono<Publication> publish(Advertisement advertisement);
 

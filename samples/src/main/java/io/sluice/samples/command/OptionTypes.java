@@ -2,6 +2,7 @@ package io.sluice.samples.command;
 
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.HostAndPort;
+import io.sluice.samples.bench.MemoryPlace;
 import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.replay.Pacing;
 import io.sluice.samples.report.ByteSize;
@@ -22,6 +23,7 @@ final class OptionTypes {
                 .registerConverter(Duration.class, converter(DurationText::parse))
                 .registerConverter(EngineAddress.class, converter(EngineAddress::parse))
                 .registerConverter(HostAndPort.class, converter(HostAndPort::parse))
+                .registerConverter(MemoryPlace.class, converter(MemoryPlace::parse))
                 .registerConverter(ModelPreset.class, converter(ModelPreset::named))
                 .registerConverter(Pacing.class, converter(Pacing::parse));
     }

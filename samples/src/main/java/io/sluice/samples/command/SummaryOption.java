@@ -10,6 +10,12 @@ final class SummaryOption {
     @Option(names = "--json", paramLabel = "FILE")
     private @Nullable Path json;
 
+    /** The file that is named, or {@code null}. */
+    @Nullable
+    String file() {
+        return json == null ? null : json.toString();
+    }
+
     void require() {
         if (json != null) {
             WholeFile.require("--json", json);

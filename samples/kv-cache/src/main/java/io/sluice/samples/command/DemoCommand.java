@@ -1,5 +1,6 @@
 package io.sluice.samples.command;
 
+import io.sluice.samples.bench.MemoryPlace;
 import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.prefill.PageMover;
 import io.sluice.samples.replay.DefaultPool;

@@ -8,6 +8,10 @@ public enum BenchOperation {
     READ,
     WRITEV,
     READV,
+    /** A write of a list of pages as one transfer. */
+    WRITE_PAGES,
+    /** A read of a list of pages as one transfer. */
+    READ_PAGES,
     NOTIFY,
     /** An atomic addition to a word, which fetches what it held before. */
     FETCH_ADD,

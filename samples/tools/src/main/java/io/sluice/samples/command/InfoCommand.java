@@ -7,7 +7,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-@Command(name = "info", header = "Show the version, the machine, and which transports can be used here.")
+@Command(name = "info", header = "Show the version, the machine, its GPUs, and which transports can be used here.")
 final class InfoCommand implements Callable<Integer> {
     @Option(names = "--json")
     private boolean json;

@@ -40,6 +40,12 @@ public record BenchEnvironment(
         return new BenchEnvironment(timing, pinning, ownCommand, interrupted, folder, new CommandLog(folder));
     }
 
+    /** The same with processes on all processors, for those whose libraries have threads of their own. */
+    BenchEnvironment unpinned() {
+        Pinning none = new Pinning(List.of(), List.of(), List.of(), false);
+        return new BenchEnvironment(timing, none, ownCommand, interrupted, folder, commands);
+    }
+
     /** A C program that {@link BaselineBuild} puts there. */
     String program(CProgram program) {
         return folder.resolve(program.fileName()).toString();

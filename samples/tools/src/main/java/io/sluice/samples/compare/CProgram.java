@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
+import java.util.stream.Stream;
 
 /** The programs in C that transfers are compared with. The sources of each are resources of this package. */
 enum CProgram {
@@ -41,6 +42,8 @@ enum CProgram {
 
     /** The variable that a package's launcher names the folder of the built programs in: its host may have no compiler. */
     private static final String PACKAGED = "SLUICE_PEERS";
+    /** What all of them have. */
+    private static final List<String> SHARED = List.of("arguments.h", "arguments.c");
 
     private final List<String> files;
 

@@ -62,6 +62,10 @@ enum Peer {
                 : new SameMemoryCopy(size);
     }
 
+    private static Measurement pages(GpuRun.Way way, Transfers ours) {
+        return GpuRun.pages(way, ours.size(), ours.iov(), Math.ceilDiv(ours.inflight(), ours.iov()));
+    }
+
     Measurement measurement(Transfers ours) {
         return measurement.apply(ours);
     }

@@ -39,6 +39,24 @@ enum Route {
         return transport;
     }
 
+    /** What tells {@code bench} to take it. */
+    String options() {
+        return switch (this) {
+            case GPUS -> "--memory cuda:0 --server-memory cuda:1";
+            case HOST_AND_GPU -> "--server-memory cuda:0";
+            default -> "--transport " + transport;
+        };
+    }
+
+    /** How many GPUs it takes. */
+    int gpus() {
+        return switch (this) {
+            case GPUS -> 2;
+            case HOST_AND_GPU -> 1;
+            default -> 0;
+        };
+    }
+
     String prefix() {
         return prefix;
     }
