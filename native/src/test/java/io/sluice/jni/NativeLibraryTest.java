@@ -61,7 +61,7 @@ class NativeLibraryTest {
         assertThat(output.text())
                 .contains("java.lang.IllegalStateException: Sluice's native library is not available on Linux")
                 .contains("Tried -Dsluice.native.path=" + folder + "/missing.so: ")
-                .contains("Let -Dsluice.native.path name this version's libsluice.so");
+                .contains("Set -Dsluice.native.path to this version's libsluice.so");
     }
 
     @Test
@@ -94,7 +94,7 @@ class NativeLibraryTest {
         assertNotLoaded(output);
         assertThat(output.text())
                 .contains("the file system of " + noexec + " is mounted noexec")
-                .contains("Let -Dsluice.native.tmpdir name a writable folder that is not mounted noexec");
+                .contains("Set -Dsluice.native.tmpdir to a writable folder that is not mounted noexec");
         try (var left = Files.list(noexec)) {
             assertThat(left).noneMatch(path -> path.getFileName().toString().startsWith("sluice-native-"));
         }
