@@ -214,7 +214,7 @@ class EntryEncodingTest {
         assertThatThrownBy(() -> EntryHead.fromBytes("decode/7", newer)).hasMessageContaining("version 2");
         byte[] damaged = head.toBytes();
         damaged[20] ^= 1;
-        assertThatThrownBy(() -> EntryHead.fromBytes("decode/7", damaged)).hasMessageContaining("damaged");
+        assertThatThrownBy(() -> EntryHead.fromBytes("decode/7", damaged)).hasMessageContaining("checksum");
     }
 
     @Test
