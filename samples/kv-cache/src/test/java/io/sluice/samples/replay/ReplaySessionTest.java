@@ -17,7 +17,6 @@ import io.sluice.samples.control.ControlMessage.Result;
 import io.sluice.samples.control.MalformedMessageException;
 import io.sluice.samples.control.RefusedException;
 import io.sluice.samples.control.RefusedException.RefusalReason;
-import io.sluice.samples.decode.DecodeNode;
 import io.sluice.samples.kvcache.BlockHashes;
 import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.kvcache.PageSeal;
