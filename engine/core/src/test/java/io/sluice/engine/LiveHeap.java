@@ -34,7 +34,8 @@ final class LiveHeap {
 
     /** Has the process touch the heap that it may allocate from, so that this is no growth of the process later. */
     static void touch() {
-        long committed = pools().mapToLong(pool -> pool.getUsage().getCommitted()).sum();
+        long committed =
+                pools().mapToLong(pool -> pool.getUsage().getCommitted()).sum();
         long sum = 0;
         for (long touched = 0; touched < committed; touched += PIECE) {
             sum += new byte[PIECE].length;

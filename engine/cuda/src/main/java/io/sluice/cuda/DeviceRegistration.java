@@ -30,8 +30,7 @@ final class DeviceRegistration implements RegisteredMemory, DeviceWords {
     private final @Nullable ImportedAllocation imported;
     private volatile boolean closed;
 
-    private DeviceRegistration(
-            RegionMemory memory, Gpu gpu, MemoryFacts facts, @Nullable ImportedAllocation imported) {
+    private DeviceRegistration(RegionMemory memory, Gpu gpu, MemoryFacts facts, @Nullable ImportedAllocation imported) {
         this.memory = memory;
         this.gpu = gpu;
         this.words = gpu.words();

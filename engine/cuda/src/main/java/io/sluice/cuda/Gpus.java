@@ -35,16 +35,12 @@ final class Gpus implements AutoCloseable {
     }
 
     private static List<String> ids() {
-        return IntStream.range(0, counted())
-                .mapToObj(GpuInfo::id)
-                .toList();
+        return IntStream.range(0, counted()).mapToObj(GpuInfo::id).toList();
     }
 
     /** What there is, in words. */
     static List<String> describe() {
-        return IntStream.range(0, counted())
-                .mapToObj(GpuInfo::describe)
-                .toList();
+        return IntStream.range(0, counted()).mapToObj(GpuInfo::describe).toList();
     }
 
     private static int counted() {

@@ -142,9 +142,8 @@ final class ImportedAllocation {
             }
         }
         OPEN.remove(this);
-        int unmapped = way == MemoryKeys.Way.HANDLE
-                ? CudaMemory.ipcClose(device, base)
-                : CudaMemory.free(device, base, bytes);
+        int unmapped =
+                way == MemoryKeys.Way.HANDLE ? CudaMemory.ipcClose(device, base) : CudaMemory.free(device, base, bytes);
         if (unmapped < 0) {
             LOG.warn("memory stays mapped", new CudaException("cannot unmap imported memory of " + gpu, unmapped));
         }

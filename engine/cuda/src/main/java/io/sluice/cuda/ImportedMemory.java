@@ -40,8 +40,7 @@ public final class ImportedMemory implements AutoCloseable {
                 throw new RegistrationException("%d bytes from %d on leave the allocation, which has %d bytes"
                         .formatted(length, offset, allocation.bytes()));
             }
-            this.memory =
-                    RegionMemory.device(MemoryKind.CUDA, gpu, allocation.base() + offset, length, open::get);
+            this.memory = RegionMemory.device(MemoryKind.CUDA, gpu, allocation.base() + offset, length, open::get);
         } catch (RegistrationException e) {
             allocation.release();
             throw e;
@@ -101,11 +100,13 @@ public final class ImportedMemory implements AutoCloseable {
             return handle.clone();
         }
         if (handle.length > TORCH_PREFIX_BYTES && handle[1] == TORCH_SEGMENTS) {
-            throw new RegistrationException("the handle is of PyTorch's expandable segments, which other processes reach by"
-                    + " descriptors alone: set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:False");
+            throw new RegistrationException(
+                    "the handle is of PyTorch's expandable segments, which other processes reach by"
+                            + " descriptors alone: set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:False");
         }
         if (handle.length != TORCH_PREFIX_BYTES + CudaMemory.IPC_HANDLE_BYTES || handle[1] != TORCH_ALLOCATION) {
-            throw new RegistrationException("a handle has 64 bytes, or 66 if it is PyTorch's, not these " + handle.length);
+            throw new RegistrationException(
+                    "a handle has 64 bytes, or 66 if it is PyTorch's, not these " + handle.length);
         }
         return Arrays.copyOfRange(handle, TORCH_PREFIX_BYTES, handle.length);
     }

@@ -159,9 +159,7 @@ final class PeerAllocation {
         if (here != null) {
             return mapLocal(gpu, here);
         }
-        return keys.way() == MemoryKeys.Way.DESCRIPTOR
-                ? mapDescriptor(gpu, descriptor)
-                : mapHandle(gpu, keys.handle());
+        return keys.way() == MemoryKeys.Way.DESCRIPTOR ? mapDescriptor(gpu, descriptor) : mapHandle(gpu, keys.handle());
     }
 
     private long mapLocal(Gpu gpu, DeviceRegistration here) {

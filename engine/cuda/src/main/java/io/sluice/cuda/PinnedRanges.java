@@ -54,8 +54,7 @@ final class PinnedRanges {
                         if (seen >= 0) {
                             return page == from
                                     ? new Range(from, Math.min(to, from + pinnedBytes(seen)), device, seen, false)
-                                    : new Range(
-                                            from, page, device, pinned(device, from, page), true);
+                                    : new Range(from, page, device, pinned(device, from, page), true);
                         }
                     }
                 }
@@ -195,7 +194,9 @@ final class PinnedRanges {
     private static Range use(Gpu gpu, long at, long to) {
         synchronized (RANGES) {
             Map.Entry<Long, Range> before = RANGES.floorEntry(at);
-            while (before != null && at < before.getValue().end() && before.getValue().isLeaving()) {
+            while (before != null
+                    && at < before.getValue().end()
+                    && before.getValue().isLeaving()) {
                 awaitLeaving();
                 before = RANGES.floorEntry(at);
             }

@@ -390,8 +390,7 @@ final class WorkPosting {
         }
         boolean writes = request.operation() == WorkRequest.Opcode.WRITE;
         long local = localBase(request);
-        long remote = ((CudaRemoteKey) request.remote())
-                .address(streams.gpu().ordinal());
+        long remote = ((CudaRemoteKey) request.remote()).address(streams.gpu().ordinal());
         streams.tables()
                 .set(
                         slot,

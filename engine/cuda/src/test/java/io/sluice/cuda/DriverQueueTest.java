@@ -121,12 +121,7 @@ class DriverQueueTest {
         byte[] arrived = SoftGpu.read(1, there.memory().address(), BYTES);
         for (int page = 0; page < pages; page++) {
             assertThat(Arrays.equals(
-                            arrived,
-                            64 * page,
-                            64 * page + 64,
-                            source,
-                            64 * (pages - 1 - page),
-                            64 * (pages - page)))
+                            arrived, 64 * page, 64 * page + 64, source, 64 * (pages - 1 - page), 64 * (pages - page)))
                     .as("page %d", page)
                     .isTrue();
         }
@@ -171,8 +166,7 @@ class DriverQueueTest {
             memory.copyFrom(MemorySegment.ofArray(source));
             List<MemoryRegion> regions = new ArrayList<>();
             for (int i = 0; i < pages; i += 2) {
-                MemoryRegion region =
-                        initiator.register(memory.asSlice((long) i * page, page), RegionOptions.local());
+                MemoryRegion region = initiator.register(memory.asSlice((long) i * page, page), RegionOptions.local());
                 regions.add(region);
                 Patience.await(Ends.write(region, 0, remote, 0, 8));
             }

@@ -57,10 +57,8 @@ class HeldUpGpuTest {
         TransferEngine initiator = engine();
         TransferEngine target = engine();
         Connection connection = Patience.await(initiator.connect(target.address()));
-        MemoryRegion local =
-                initiator.allocate(BYTES, RegionOptions.local().on(MemoryKind.CUDA, SoftGpu.id(0)));
-        MemoryRegion there =
-                target.allocate(BYTES, RegionOptions.readWrite().on(MemoryKind.CUDA, SoftGpu.id(0)));
+        MemoryRegion local = initiator.allocate(BYTES, RegionOptions.local().on(MemoryKind.CUDA, SoftGpu.id(0)));
+        MemoryRegion there = target.allocate(BYTES, RegionOptions.readWrite().on(MemoryKind.CUDA, SoftGpu.id(0)));
         RemoteRegion remote = Patience.await(connection.attach(there.descriptor()));
         Patience.await(Ends.write(local, 0, remote, 0, BYTES));
         kernel = new EndlessKernel(0);
@@ -79,8 +77,7 @@ class HeldUpGpuTest {
         TransferEngine initiator = engine();
         TransferEngine target = engine();
         Connection connection = Patience.await(initiator.connect(target.address()));
-        MemoryRegion there =
-                target.allocate(BYTES, RegionOptions.readWrite().on(MemoryKind.CUDA, SoftGpu.id(0)));
+        MemoryRegion there = target.allocate(BYTES, RegionOptions.readWrite().on(MemoryKind.CUDA, SoftGpu.id(0)));
         RemoteRegion remote = Patience.await(connection.attach(there.descriptor()));
         try (Arena arena = Arena.ofShared()) {
             MemoryRegion first = initiator.register(arena.allocate(BYTES, 4096), RegionOptions.local());

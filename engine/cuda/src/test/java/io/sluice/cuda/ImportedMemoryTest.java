@@ -109,8 +109,7 @@ class ImportedMemoryTest {
     }
 
     private MemoryRegion register(RegionMemory memory) {
-        return engine.register(
-                memory, RegionOptions.readWrite().on(MemoryKind.CUDA, String.valueOf(memory.device())));
+        return engine.register(memory, RegionOptions.readWrite().on(MemoryKind.CUDA, String.valueOf(memory.device())));
     }
 
     private RegionDescriptor served(int gpu, String name, String handle, long offset, long length) {
@@ -134,8 +133,8 @@ class ImportedMemoryTest {
             MemoryRegion local = register(imported(0, offset, REGION_BYTES).memory());
             byte[] source = SoftGpu.read(0, local.memory().address(), REGION_BYTES);
             assertOwnerHas(OWNERS_NUMBERS[0], offset, source);
-            RemoteRegion remote = Patience.await(
-                    connection.attach(served(1, "region" + offset, HANDLES[1], offset, REGION_BYTES)));
+            RemoteRegion remote =
+                    Patience.await(connection.attach(served(1, "region" + offset, HANDLES[1], offset, REGION_BYTES)));
             assertThat(remote.path().transport()).isEqualTo("cuda");
             Patience.await(Ends.pages(true, local, from, remote, to, PAGE_BYTES));
             for (int i = 0; i < to.length; i++) {
@@ -158,8 +157,8 @@ class ImportedMemoryTest {
                 .build());
         try {
             ImportedMemory memory = imported(0, 64 << 10, REGION_BYTES);
-            MemoryRegion region = target.register(
-                    memory.memory(), RegionOptions.readWrite().on(MemoryKind.CUDA, GPUS[0]));
+            MemoryRegion region =
+                    target.register(memory.memory(), RegionOptions.readWrite().on(MemoryKind.CUDA, GPUS[0]));
             served(1, "theirs", HANDLES[1], 3 << 20, REGION_BYTES);
             assertThat(sidecar.ask("connect " + target.address())).isEqualTo("CONNECTED");
             String numbers = IntStream.range(0, PAGES).mapToObj(String::valueOf).collect(Collectors.joining(","));
@@ -170,8 +169,8 @@ class ImportedMemoryTest {
                                     numbers,
                                     numbers)))
                     .isEqualTo("MOVED cuda");
-            byte[] expected = Arrays.copyOfRange(
-                    OwnerMain.pattern(OWNERS_NUMBERS[1]), 3 << 20, (3 << 20) + REGION_BYTES);
+            byte[] expected =
+                    Arrays.copyOfRange(OwnerMain.pattern(OWNERS_NUMBERS[1]), 3 << 20, (3 << 20) + REGION_BYTES);
             assertOwnerHas(OWNERS_NUMBERS[0], 64 << 10, expected);
             assertThat(SoftGpu.read(0, region.memory().address(), REGION_BYTES)).isEqualTo(expected);
             // the peer unmaps it first
@@ -194,13 +193,13 @@ class ImportedMemoryTest {
             ImportedMemory memory = byDescriptor ? descriptor(gpu) : imported(gpu, 4096, REGION_BYTES);
             byte[] expected = Arrays.copyOfRange(
                     OwnerMain.pattern(byDescriptor ? 2 : OWNERS_NUMBERS[0]), 4096, 4096 + REGION_BYTES);
-            MemoryRegion region = target.register(
-                    memory.memory(), RegionOptions.readWrite().on(MemoryKind.CUDA, GPUS[gpu]));
+            MemoryRegion region =
+                    target.register(memory.memory(), RegionOptions.readWrite().on(MemoryKind.CUDA, GPUS[gpu]));
             Connection here = Patience.await(engine.connect(target.address()));
             RemoteRegion remote = Patience.await(here.attach(region.descriptor()));
             for (int by = 0; by < GPUS.length; by++) {
-                MemoryRegion local = engine.allocate(
-                        REGION_BYTES, RegionOptions.local().on(MemoryKind.CUDA, GPUS[by]));
+                MemoryRegion local =
+                        engine.allocate(REGION_BYTES, RegionOptions.local().on(MemoryKind.CUDA, GPUS[by]));
                 Patience.await(Ends.read(local, 0, remote, 0, REGION_BYTES));
                 assertThat(SoftGpu.read(by, local.memory().address(), REGION_BYTES))
                         .isEqualTo(expected);
@@ -219,8 +218,7 @@ class ImportedMemoryTest {
         assertThat(owner.ask("descriptor " + name)).isEqualTo("SENT");
         int received = OwnerMain.receive(listener);
         Sockets.close(listener);
-        ImportedMemory memory =
-                ImportedMemory.ofDescriptor(GPUS[gpu], received, OwnerMain.BYTES, 4096, REGION_BYTES);
+        ImportedMemory memory = ImportedMemory.ofDescriptor(GPUS[gpu], received, OwnerMain.BYTES, 4096, REGION_BYTES);
         memories.add(memory);
         return memory;
     }
@@ -312,8 +310,8 @@ class ImportedMemoryTest {
                     engine.allocate(REGION_BYTES, RegionOptions.local().on(MemoryKind.CUDA, GPUS[1]));
             assertThat(Patience.failure(connection.attach(served), SluiceException.class))
                     .hasMessageContaining("by its address alone");
-            MemoryRegion own = register(
-                    RegionMemory.device(MemoryKind.CUDA, GPUS[0], address, OwnerMain.BYTES, () -> true));
+            MemoryRegion own =
+                    register(RegionMemory.device(MemoryKind.CUDA, GPUS[0], address, OwnerMain.BYTES, () -> true));
             RemoteRegion remote = Patience.await(connection.attach(served));
             byte[] bytes = Arrays.copyOf(OwnerMain.pattern(9), REGION_BYTES);
             SoftGpu.write(1, local.memory().address(), bytes);

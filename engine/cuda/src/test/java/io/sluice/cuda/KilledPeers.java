@@ -126,8 +126,9 @@ final class KilledPeers implements AutoCloseable {
 
         void awaitEnds() {
             ends.forEach(Patience::await);
-            assertThat(errors).hasSameSizeAs(ends).allSatisfy(error -> assertThat(error)
-                    .isInstanceOf(SluiceException.class));
+            assertThat(errors)
+                    .hasSameSizeAs(ends)
+                    .allSatisfy(error -> assertThat(error).isInstanceOf(SluiceException.class));
         }
     }
 
@@ -140,17 +141,17 @@ final class KilledPeers implements AutoCloseable {
         MemoryRegion region = allocate(engine, 1, RegionOptions.readWrite());
         RegionOptions options = RegionOptions.readWrite().on(MemoryKind.CUDA, SoftGpu.id(1));
         long freed = SoftGpu.malloc(1, BYTES);
-        MemoryRegion stale = engine.register(
-                RegionMemory.device(MemoryKind.CUDA, SoftGpu.id(1), freed, BYTES, () -> true), options);
+        MemoryRegion stale =
+                engine.register(RegionMemory.device(MemoryKind.CUDA, SoftGpu.id(1), freed, BYTES, () -> true), options);
         SoftGpu.free(1, freed);
         long again = SoftGpu.malloc(1, BYTES);
         System.out.println("READY " + engine.address() + ' ' + text(region.descriptor()) + ' '
                 + text(stale.descriptor()) + ' ' + (again == freed));
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         while (in.readLine() != null) {
-            boolean isClean =
-                    MemorySegment.ofArray(SoftGpu.read(1, again, BYTES)).mismatch(MemorySegment.ofArray(new byte[BYTES]))
-                            < 0;
+            boolean isClean = MemorySegment.ofArray(SoftGpu.read(1, again, BYTES))
+                            .mismatch(MemorySegment.ofArray(new byte[BYTES]))
+                    < 0;
             System.out.println("CLEAN " + isClean);
         }
     }
@@ -240,8 +241,8 @@ final class KilledPeers implements AutoCloseable {
     void killInitiator(int round) throws IOException, InterruptedException {
         long before = free(1);
         MemoryRegion region = allocate(engine, 1, RegionOptions.readWrite());
-        try (GpuProcess peer = new GpuProcess(
-                KilledPeers.class, "load", engine.address().toString(), text(region.descriptor()))) {
+        try (GpuProcess peer =
+                new GpuProcess(KilledPeers.class, "load", engine.address().toString(), text(region.descriptor()))) {
             assertThat(peer.answer()).isEqualTo("LOADING");
             Thread.sleep(random.nextInt(50));
             long killed = System.nanoTime();

@@ -99,8 +99,12 @@ class LeaseBoundTest {
 
         @Override
         public RegionMemory memory() {
-            return RegionMemory.device(MemoryKind.CUDA, registration.gpu().id(), registration.facts().base(), BYTES, () ->
-                    true);
+            return RegionMemory.device(
+                    MemoryKind.CUDA,
+                    registration.gpu().id(),
+                    registration.facts().base(),
+                    BYTES,
+                    () -> true);
         }
 
         @Override

@@ -41,8 +41,7 @@ final class FormReader {
     }
 
     DirectoryFormatException malformed(String problem, @Nullable Throwable cause) {
-        return new DirectoryFormatException(
-                what + " is malformed: " + problem + "; publish the engine again", cause);
+        return new DirectoryFormatException(what + " is malformed: " + problem + "; publish the engine again", cause);
     }
 
     int remaining() {

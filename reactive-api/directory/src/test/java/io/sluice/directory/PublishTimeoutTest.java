@@ -63,7 +63,8 @@ class PublishTimeoutTest {
         assertThat(isPublished()).isTrue();
         taken.withdraw().block(Patience.BOUND);
         assertThat(isPublished()).isFalse();
-        Publication next = Flux.just(1, 2).concatMap(attempt -> publish()).next().block(Patience.BOUND);
+        Publication next =
+                Flux.just(1, 2).concatMap(attempt -> publish()).next().block(Patience.BOUND);
         assertThat(next).isNotNull();
         assertThat(isPublished()).isTrue();
     }

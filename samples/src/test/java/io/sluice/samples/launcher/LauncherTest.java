@@ -106,7 +106,9 @@ class LauncherTest {
         assumeNoIperf();
         try (Launched asked = checkout.startAtTerminal("compare", "", Map.of())) {
             asked.awaitPrinted(QUESTION);
-            assertThat(asked.printed()).contains("apt-get update && apt-get install").contains("iperf3");
+            assertThat(asked.printed())
+                    .contains("apt-get update && apt-get install")
+                    .contains("iperf3");
             asked.type("y");
             asked.type("");
             assertThat(asked.awaitEnd()).isZero();

@@ -163,8 +163,8 @@ public final class FramedSocket implements SocketStream.Owner {
         this.watch = SocketWatch.orClose(loop, descriptor, this::ready);
         try {
             this.stream = new SocketStream(loop, descriptor, watch, this);
-            this.outgoing = new OutgoingFrames(
-                    stream, in, (reason, cause) -> loop.execute(() -> breakOff(reason, cause)));
+            this.outgoing =
+                    new OutgoingFrames(stream, in, (reason, cause) -> loop.execute(() -> breakOff(reason, cause)));
             if (connecting) {
                 watch.interest(true, true);
             }

@@ -201,7 +201,9 @@ class StalledPathsTest {
                 peer.flow.postable(0);
                 settle();
             }
-            assertThat(posted()).as("requests, after one was looked for, " + name).isEqualTo(before);
+            assertThat(posted())
+                    .as("requests, after one was looked for, " + name)
+                    .isEqualTo(before);
             if (working == PATHS) {
                 assertThat(ended).as("terminal signals, " + name).isEqualTo(started.size());
                 assertThat(engine.bytes()).as(name).isZero();

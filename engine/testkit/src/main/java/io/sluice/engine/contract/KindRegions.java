@@ -20,8 +20,8 @@ record KindRegions(
     static KindRegions open(Contract contract, EnginePair pair) {
         MemoryRegion local = pair.local(TransferKind.BYTES);
         MemoryRegion served = pair.served(TransferKind.BYTES);
-        KindRegions regions = new KindRegions(
-                pair, local, pair.attach(served), contract.bytesOf(local), contract.bytesOf(served));
+        KindRegions regions =
+                new KindRegions(pair, local, pair.attach(served), contract.bytesOf(local), contract.bytesOf(served));
         regions.reset();
         return regions;
     }

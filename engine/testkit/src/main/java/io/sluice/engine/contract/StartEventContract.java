@@ -219,7 +219,8 @@ interface StartEventContract extends Contract {
             for (StartEvent event : List.<StartEvent>of(
                     listener -> listener.happened(cause), StartEvent.of(CompletableFuture.failedFuture(cause)))) {
                 TerminalSignal signal = new TerminalSignal();
-                Transfer transfer = regions.start(kind, TransferOptions.defaults().startAfter(event), signal);
+                Transfer transfer =
+                        regions.start(kind, TransferOptions.defaults().startAfter(event), signal);
                 assertThat(signal.awaitFailure(StartEventException.class)).hasCause(cause);
                 await(transfer.quiesced());
                 assertStaysUndone(regions, kind, signal);

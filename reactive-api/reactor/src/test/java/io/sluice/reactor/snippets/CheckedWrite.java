@@ -11,7 +11,8 @@ final class CheckedWrite {
 
     static void write(ReactiveConnection connection, MemoryRegion local, RemoteRegion remote, long length) {
         // begin
-        connection.write(local, 0, remote, 0, length)
+        connection
+                .write(local, 0, remote, 0, length)
                 .then(connection.quiet())
                 .then(connection.checksum(remote, 0, length))
                 .filter(sum -> sum == local.checksum(0, length))

@@ -34,9 +34,10 @@ final class ReactorByTask {
 
     // begin
     static Mono<Long> send(ReactiveConnection connection, MemoryRegion source, RemoteRegion remote) {
-        Flux<TransferElement> blocks = Flux.range(0, 64)
-                .map(i -> new TransferElement(source, i * 4096L, remote, i * 4096L, 4096));
-        return connection.writeVectored(blocks)
+        Flux<TransferElement> blocks =
+                Flux.range(0, 64).map(i -> new TransferElement(source, i * 4096L, remote, i * 4096L, 4096));
+        return connection
+                .writeVectored(blocks)
                 .limitRate(16)
                 .filter(TransferResult::succeeded)
                 .count();
@@ -53,7 +54,8 @@ final class ReactorByTask {
 
     // begin
     static Mono<TransferResult> readWithRetry(ReactiveConnection connection, MemoryRegion local, RemoteRegion remote) {
-        return connection.read(local, remote, 0)
+        return connection
+                .read(local, remote, 0)
                 .retryWhen(Retry.backoff(3, Duration.ofMillis(50))
                         .filter(error -> error instanceof TransferTimeoutException));
     }
@@ -66,9 +68,10 @@ final class ReactorByTask {
     // begin
     static Mono<TransferResult> readAcrossReconnects(
             ReactiveTransferEngine engine, EngineAddress address, RegionDescriptor descriptor, MemoryRegion local) {
-        var peer = ReconnectingConnection.over(engine.connect(address), ReconnectOptions.defaults()).start();
-        return peer.mono(connection -> connection.attach(descriptor)
-                        .flatMap(remote -> connection.read(local, remote, 0)))
+        var peer = ReconnectingConnection.over(engine.connect(address), ReconnectOptions.defaults())
+                .start();
+        return peer.mono(connection ->
+                        connection.attach(descriptor).flatMap(remote -> connection.read(local, remote, 0)))
                 .retryWhen(Retry.backoff(5, Duration.ofMillis(100))
                         .filter(error -> error instanceof ConnectionLostException))
                 .doFinally(end -> peer.close().subscribe());
@@ -85,16 +88,16 @@ final class ReactorByTask {
 
     // begin
     static Mono<TransferResult> urgentRead(ReactiveConnection connection, MemoryRegion local, RemoteRegion remote) {
-        TransferOptions urgent = TransferOptions.defaults()
-                .withDeadline(Duration.ofMillis(200))
-                .withPriority(TransferPriority.HIGH);
+        TransferOptions urgent =
+                TransferOptions.defaults().withDeadline(Duration.ofMillis(200)).withPriority(TransferPriority.HIGH);
         return connection.withOptions(urgent).read(local, remote, 0);
     }
     // end
 
     // begin
     static Flux<String> messages(ReactiveConnection connection) {
-        return connection.notifications()
+        return connection
+                .notifications()
                 .map(bytes -> new String(bytes, StandardCharsets.UTF_8))
                 .limitRate(8);
     }
@@ -104,7 +107,8 @@ final class ReactorByTask {
     static Mono<Long> writeWithSignal(
             ReactiveConnection connection, MemoryRegion source, RemoteRegion remote, Signal atTarget) {
         var update = new SignalUpdate(new RemoteSignal(remote, 4096), 1, SignalOrder.WEAK);
-        return connection.writeWithSignal(source, remote, 0, update)
+        return connection
+                .writeWithSignal(source, remote, 0, update)
                 .then(ReactiveTransferEngine.awaitAtLeast(atTarget, 1));
     }
     // end

@@ -21,10 +21,10 @@ final class Receiver {
         MemoryRegion target = engine.allocate(1 << 20, RegionOptions.readWrite());
         Files.write(exchange.resolve("address"), engine.address().toBytes());
         Files.write(exchange.resolve("descriptor"), target.descriptor().toBytes());
-        byte[] message = engine.accepted()
-                .flatMap(ReactiveConnection::notifications)
-                .blockFirst();
-        System.out.println(new String(message, StandardCharsets.UTF_8) + ": " + target.segment().getString(0));
+        byte[] message =
+                engine.accepted().flatMap(ReactiveConnection::notifications).blockFirst();
+        System.out.println(new String(message, StandardCharsets.UTF_8) + ": "
+                + target.segment().getString(0));
         engine.shutdown(Duration.ofSeconds(10)).block();
     }
     // end

@@ -21,8 +21,9 @@ final class Reconnecting {
         ReconnectingRegion pages = peer.region("pages");
 
         pages.write(local, 0, 0, local.length())
-                .retryWhen(Retry.max(3).filter(error ->
-                        error instanceof ConnectionLostException && !(error instanceof OutcomeUnknownException)))
+                .retryWhen(Retry.max(3)
+                        .filter(error -> error instanceof ConnectionLostException
+                                && !(error instanceof OutcomeUnknownException)))
                 .subscribe();
         // end
     }

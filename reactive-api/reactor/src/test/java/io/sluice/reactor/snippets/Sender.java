@@ -23,7 +23,8 @@ final class Sender {
         MemoryRegion source = engine.allocate(1 << 20, RegionOptions.local());
         source.segment().setString(0, "hello");
         engine.connect(address)
-                .flatMap(connection -> connection.attach(descriptor)
+                .flatMap(connection -> connection
+                        .attach(descriptor)
                         .flatMap(remote -> connection.write(source, remote, 0))
                         .then(connection.notify("written".getBytes(StandardCharsets.UTF_8))))
                 .block();

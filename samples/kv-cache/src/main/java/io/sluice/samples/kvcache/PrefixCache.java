@@ -182,7 +182,11 @@ public final class PrefixCache {
         }
         activeRequests++;
         return new RequestPlan(
-                List.copyOf(planned), lookup.found, TokenLayout.wholePages(inputTokens), pagesToMove, geometry.layers());
+                List.copyOf(planned),
+                lookup.found,
+                TokenLayout.wholePages(inputTokens),
+                pagesToMove,
+                geometry.layers());
     }
 
     private RequestPlan.PlannedBlock planBlock(int index, long hash, int pages, @Nullable CachedBlock cached) {

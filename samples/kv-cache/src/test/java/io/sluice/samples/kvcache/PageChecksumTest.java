@@ -14,8 +14,7 @@ class PageChecksumTest {
     void isCrc32c() {
         byte[] check = "123456789".getBytes(StandardCharsets.US_ASCII);
         assertThat(PageSeal.checksum(MemorySegment.ofArray(check))).isEqualTo(0xE3069283);
-        assertThat(PageSeal.checksum(MemorySegment.ofArray(new byte[32])))
-                .isEqualTo(0x8A9136AA);
+        assertThat(PageSeal.checksum(MemorySegment.ofArray(new byte[32]))).isEqualTo(0x8A9136AA);
         assertThat(PageSeal.checksum(MemorySegment.ofArray(new byte[0]))).isZero();
     }
 

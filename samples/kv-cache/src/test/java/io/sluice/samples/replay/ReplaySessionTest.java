@@ -56,11 +56,9 @@ class ReplaySessionTest {
         ModelPreset model = ModelPreset.named(name);
         try (LoopbackPair pair = new LoopbackPair(model, 200)) {
             PrefillSession session = pair.open(model);
-            GeneratedTrace trace =
-                    new GeneratedTrace(new GeneratedTraceOptions(40, 1, 1_600, 3.4));
+            GeneratedTrace trace = new GeneratedTrace(new GeneratedTraceOptions(40, 1, 1_600, 3.4));
             long pages = 0;
-            GeneratedTrace same =
-                    new GeneratedTrace(new GeneratedTraceOptions(40, 1, 1_600, 3.4));
+            GeneratedTrace same = new GeneratedTrace(new GeneratedTraceOptions(40, 1, 1_600, 3.4));
             while (same.hasNext()) {
                 pages += (long) (same.next().inputTokens() / 16) * model.layers();
             }

@@ -71,8 +71,7 @@ class GeneratedTraceTest {
     @ParameterizedTest
     @ValueSource(ints = {600, 1_024, 2_048, 4_096, 16_384, 1_000_000})
     void theShareOfRepeatedBlocksHoldsForAnyLimit(int maxInputTokens) {
-        List<TraceRequest> requests =
-                generate(options(5_000, 1, maxInputTokens, 3.4));
+        List<TraceRequest> requests = generate(options(5_000, 1, maxInputTokens, 3.4));
         double possible = requests.stream()
                         .filter(request -> request.inputTokens() >= 512)
                         .count()
@@ -87,8 +86,7 @@ class GeneratedTraceTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 15, 16, 511})
     void limitsBelowABlockWork(int maxInputTokens) {
-        List<TraceRequest> requests =
-                generate(options(200, 1, maxInputTokens, 3.4));
+        List<TraceRequest> requests = generate(options(200, 1, maxInputTokens, 3.4));
         assertThat(reusedBlocks(requests)).isZero();
         assertThat(requests).allMatch(request -> request.inputTokens() <= maxInputTokens);
     }
@@ -96,8 +94,7 @@ class GeneratedTraceTest {
     @Test
     void equalHashesAreEqualPrefixes() {
         Map<Long, List<Long>> prefixes = new HashMap<>();
-        for (TraceRequest request :
-                generate(options(3_000, 1, 20_000, 3.4))) {
+        for (TraceRequest request : generate(options(3_000, 1, 20_000, 3.4))) {
             List<Long> prefix = new ArrayList<>();
             BlockHashes hashes = request.blockHashes();
             for (int i = 0; i < hashes.size(); i++) {
@@ -111,8 +108,7 @@ class GeneratedTraceTest {
     @Test
     void arrivalsNeverGoBack() {
         long last = 0;
-        for (TraceRequest request :
-                generate(options(2_000, 1, MOST_TOKENS, 5_000))) {
+        for (TraceRequest request : generate(options(2_000, 1, MOST_TOKENS, 5_000))) {
             assertThat(request.timestampMillis()).isGreaterThanOrEqualTo(last);
             last = request.timestampMillis();
         }

@@ -22,10 +22,7 @@ class LineReaderTest {
         List<String> lines = new ArrayList<>();
         try (TraceReader.LineReader reader = new TraceReader.LineReader(in, "t", bound)) {
             while (reader.next()) {
-                lines.add(
-                        reader.tooLong()
-                                ? TOO_LONG
-                                : new String(reader.bytes(), StandardCharsets.UTF_8));
+                lines.add(reader.tooLong() ? TOO_LONG : new String(reader.bytes(), StandardCharsets.UTF_8));
                 assertThat(reader.number()).isEqualTo(lines.size());
             }
         }

@@ -34,6 +34,7 @@ final class ClusterDemoCommand extends ProgramCommand {
         List<String> moverOptions =
                 new ArrayList<>(List.of("--model", model.model().name()));
         moverOptions.addAll(transport.arguments());
-        return new ClusterDemoRun(duration, ClusterDemoRun.DemoPools.of(model.model()), moverOptions, summary, this).run();
+        return new ClusterDemoRun(duration, ClusterDemoRun.DemoPools.of(model.model()), moverOptions, summary, this)
+                .run();
     }
 }

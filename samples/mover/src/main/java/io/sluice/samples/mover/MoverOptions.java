@@ -60,8 +60,7 @@ public record MoverOptions(
     public static MoverOptions of(MoverRole role, String name, Directory directory) {
         EngineOptions engine =
                 windowed(EngineOptions.builder()).environment(System.getenv()).build();
-        return new MoverOptions(
-                role, name, directory, engine, "default", DEFAULT_MEMORY_BYTES, MoveLimits.defaults());
+        return new MoverOptions(role, name, directory, engine, "default", DEFAULT_MEMORY_BYTES, MoveLimits.defaults());
     }
 
     /** The same builder with the window that a mover has by default: the whole engine's is a connection's. */

@@ -15,8 +15,7 @@ import org.jspecify.annotations.Nullable;
 public record Initiator(
         TransferEngine engine,
         @Nullable Vertx vertx,
-        @Nullable TransferClient client)
-        implements AutoCloseable {
+        @Nullable TransferClient client) implements AutoCloseable {
     /**
      * Opens an engine for transfers through an interface.
      *

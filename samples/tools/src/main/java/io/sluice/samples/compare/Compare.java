@@ -126,4 +126,5 @@ public final class Compare {
         return ComparisonResult.of(comparison, api, ours, theirs, commands, reason);
     }
 
-    /** What is in the way of comparisons here, which are then left out. */}
+    /** What is in the way of comparisons here, which are then left out. */
+}

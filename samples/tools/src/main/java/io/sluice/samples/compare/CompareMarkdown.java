@@ -16,8 +16,8 @@ public final class CompareMarkdown {
 
     static String of(CompareDocument run) {
         String day = run.started().substring(0, Math.min(run.started().length(), "2000-01-01".length()));
-        StringBuilder text = new StringBuilder("Measured " + day + " with sluice " + run.sluice() + ": " + run.title()
-                + ". " + machine(run) + "\n");
+        StringBuilder text = new StringBuilder(
+                "Measured " + day + " with sluice " + run.sluice() + ": " + run.title() + ". " + machine(run) + "\n");
         for (Topic topic : Topic.values()) {
             List<ComparisonResult> results = run.comparisons().stream()
                     .filter(result -> result.topic().equals(topic.toString()))

@@ -84,8 +84,8 @@ public final class ComparePage {
 
     private static String library() throws IOException {
         Properties artifact = new Properties();
-        try (InputStream in = ComparePage.class.getResourceAsStream(
-                "/META-INF/maven/org.webjars/echarts/pom.properties")) {
+        try (InputStream in =
+                ComparePage.class.getResourceAsStream("/META-INF/maven/org.webjars/echarts/pom.properties")) {
             if (in == null) {
                 throw new FileNotFoundException("the library of charts is not on the class path");
             }

@@ -108,7 +108,8 @@ record ComparisonResult(
 
     private static @Nullable String problem(@Nullable String leftOut, List<String> failures) {
         String all = Stream.concat(
-                        Stream.ofNullable(leftOut).map("left out: "::concat), failures.stream().map("failed: "::concat))
+                        Stream.ofNullable(leftOut).map("left out: "::concat),
+                        failures.stream().map("failed: "::concat))
                 .collect(Collectors.joining("; "));
         return all.isEmpty() ? null : all;
     }

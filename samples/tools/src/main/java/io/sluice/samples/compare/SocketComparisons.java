@@ -104,7 +104,8 @@ final class SocketComparisons {
     }
 
     private static Comparison vectored(BenchOperation operation, long size, int iov, Buffers buffers) {
-        Transfers transfers = Transfers.vectored(Route.TCP, operation, size, iov).with(buffers);
+        Transfers transfers =
+                Transfers.vectored(Route.TCP, operation, size, iov).with(buffers);
         return Comparison.with(Peer.UCX, transfers, Quantity.GIGABYTES_PER_SECOND);
     }
 

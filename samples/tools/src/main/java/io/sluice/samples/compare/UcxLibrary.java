@@ -32,8 +32,7 @@ final class UcxLibrary {
 
     static String bindingVersion() {
         Properties properties = new Properties();
-        try (InputStream in = UcxLibrary.class.getResourceAsStream(
-                "/META-INF/maven/org.openucx/jucx/pom.properties")) {
+        try (InputStream in = UcxLibrary.class.getResourceAsStream("/META-INF/maven/org.openucx/jucx/pom.properties")) {
             if (in != null) {
                 properties.load(in);
             }

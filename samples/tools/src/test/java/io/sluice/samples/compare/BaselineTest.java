@@ -113,7 +113,8 @@ class BaselineTest {
                 "spin",
                 Map.of(),
                 port -> List.of(workbench.program(CProgram.CEILING), "target", Integer.toString(port)),
-                port -> List.of(workbench.program(CProgram.CEILING), "ping-pong", Integer.toString(port), "spin", "0", "50"));
+                port -> List.of(
+                        workbench.program(CProgram.CEILING), "ping-pong", Integer.toString(port), "spin", "0", "50"));
         BaselineRun.BaselineOutput figures = BaselineRun.BaselineOutput.of(output);
         assertThat(figures.operations()).isPositive();
         assertThat(figures.nanos()).isGreaterThanOrEqualTo(50_000_000);

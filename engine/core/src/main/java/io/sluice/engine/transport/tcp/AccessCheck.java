@@ -12,11 +12,7 @@ final class AccessCheck {
 
     /** Checks an access with the key, epoch and offset of a header. */
     static CompletionStatus acquire(
-            @Nullable ExportedRegion region,
-            WorkRequest.Opcode operation,
-            MemorySegment header,
-            long at,
-            long length) {
+            @Nullable ExportedRegion region, WorkRequest.Opcode operation, MemorySegment header, long at, long length) {
         return acquire(
                 region,
                 operation,

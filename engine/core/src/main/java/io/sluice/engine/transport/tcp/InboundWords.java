@@ -73,7 +73,6 @@ final class InboundWords {
 
     /** Whether the checksum of a header's operands matches; true on a connection without checksums. */
     boolean isIntact(MemorySegment header, long at) {
-        return !summed
-                || FrameHeader.operandSum(header, at, scratch.sum()) == FrameHeader.payloadSum(header, at);
+        return !summed || FrameHeader.operandSum(header, at, scratch.sum()) == FrameHeader.payloadSum(header, at);
     }
 }

@@ -154,8 +154,7 @@ final class MessageWindow {
     void received() {
         received++;
         if (received - toldReceived > credits) {
-            throw new ProtocolException(
-                    "the peer sent more messages on a lane than its " + credits + " credits allow");
+            throw new ProtocolException("the peer sent more messages on a lane than its " + credits + " credits allow");
         }
     }
 

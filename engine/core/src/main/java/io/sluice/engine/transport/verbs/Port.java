@@ -25,8 +25,7 @@ record Port(int number, int state, int mtu, int lid, boolean ethernet, int gids,
     static Port query(long device, String name, int number) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment record = arena.allocate(VerbsDevice.PORT_BYTES, Long.BYTES);
-            Native.available(
-                    VerbsDevice.queryPort(device, number, record.address()), name, "report port " + number);
+            Native.available(VerbsDevice.queryPort(device, number, record.address()), name, "report port " + number);
             return new Port(
                     number,
                     Native.intAt(record, VerbsDevice.PORT_STATE_OFFSET),

@@ -112,8 +112,7 @@ class ChecksumsTest {
             int[] backward = IntStream.range(0, pages).map(i -> pages - 1 - i).toArray();
             PageCallback ended = (transfer, failed, error) -> GuardedTarget.end(end, error);
             if (writes) {
-                connection.writePages(
-                        local, forward, remote, backward, pageBytes, TransferOptions.defaults(), ended);
+                connection.writePages(local, forward, remote, backward, pageBytes, TransferOptions.defaults(), ended);
             } else {
                 connection.readPages(local, forward, remote, backward, pageBytes, TransferOptions.defaults(), ended);
             }
@@ -175,7 +174,8 @@ class ChecksumsTest {
                         setting.served.segment().asSlice((long) (pages - 1 - page) * pageBytes, pageBytes);
                 assertThat(here.mismatch(there)).as("page %d", page).isEqualTo(-1);
             }
-            Filling.assertFilled((writes ? setting.local : setting.served).segment(), writes ? LOCAL : SERVED, 0, pageBytes);
+            Filling.assertFilled(
+                    (writes ? setting.local : setting.served).segment(), writes ? LOCAL : SERVED, 0, pageBytes);
             assertThat(setting.connection.state()).isEqualTo(ConnectionState.OPEN);
         }
     }

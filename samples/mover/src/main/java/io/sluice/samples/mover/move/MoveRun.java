@@ -238,9 +238,7 @@ abstract class MoveRun {
                 }
             }
             Future<Void> fetched = coming.isEmpty() ? Future.succeededFuture() : read(coming, theirs, grant);
-            return full
-                    ? fetched.compose(done -> Problems.POOL_FULL.failed(pool.name()))
-                    : fetched;
+            return full ? fetched.compose(done -> Problems.POOL_FULL.failed(pool.name())) : fetched;
         }
 
         private Future<Void> read(List<BlockPool.ReservedBlock> coming, List<Integer> theirs, Grant grant) {
@@ -257,8 +255,7 @@ abstract class MoveRun {
                     .onFailure(error -> coming.forEach(block -> pool.giveBack(block.slot())))
                     .compose(read -> pools.admit(pool, coming))
                     .map(check -> {
-                        move.checked(
-                                coming.size(), check.corruptedBlocks(), check.corruptedPages(), check.detail());
+                        move.checked(coming.size(), check.corruptedBlocks(), check.corruptedPages(), check.detail());
                         return null;
                     });
         }
@@ -313,9 +310,7 @@ abstract class MoveRun {
                 }
             }
             Future<Void> sent = write(going, mine, grant);
-            return full
-                    ? sent.compose(done -> Problems.POOL_FULL.failed(pool.name()))
-                    : sent;
+            return full ? sent.compose(done -> Problems.POOL_FULL.failed(pool.name())) : sent;
         }
 
         private Future<Void> write(List<Integer> going, List<Integer> mine, Grant grant) {

@@ -176,8 +176,7 @@ record PoolService(Pools pools) {
         }
 
         /** What a peer may use here for a while: blocks that it reads, which stay where they are, or slots that it writes. */
-        record Lease(
-                BlockPool pool, boolean isWriting, List<Long> hashes, List<BlockPool.ReservedBlock> blocks) {
+        record Lease(BlockPool pool, boolean isWriting, List<Long> hashes, List<BlockPool.ReservedBlock> blocks) {
             /** The peer is done with it, or gone. */
             void end() {
                 hashes.forEach(pool::unpin);

@@ -31,6 +31,7 @@ import org.junit.jupiter.api.Test;
 class MoverApiTest {
     private static final MoverHttpOptions.Limits ONE_STREAM =
             new MoverHttpOptions.Limits(1, 256 << 10, 64, MoverPair.BOUND);
+
     @Test
     void poolsAreRegisteredAndClosed() {
         try (MoverPair movers = MoverPair.withMovers("shm", mover -> mover.withMemoryBytes(64 << 20))) {
@@ -215,8 +216,7 @@ class MoverApiTest {
 
     @Test
     void clientsThatListenAreBounded() {
-        try (MoverPair movers =
-                MoverPair.withHttp("shm", http -> http.withLimits(ONE_STREAM))) {
+        try (MoverPair movers = MoverPair.withHttp("shm", http -> http.withLimits(ONE_STREAM))) {
             try (Stream<ServerSentEvent> one = movers.decodeApi.events("/api/events")) {
                 assertThat(assertTimeoutPreemptively(MoverPair.BOUND, one::findFirst))
                         .isPresent();
@@ -229,8 +229,7 @@ class MoverApiTest {
 
     @Test
     void aClientThatGoesMakesRoomForAnother() {
-        try (MoverPair movers =
-                MoverPair.withHttp("shm", http -> http.withLimits(ONE_STREAM))) {
+        try (MoverPair movers = MoverPair.withHttp("shm", http -> http.withLimits(ONE_STREAM))) {
             for (int i = 0; i < 5; i++) {
                 Awaitility.await()
                         .atMost(MoverPair.BOUND)

@@ -97,7 +97,8 @@ class BlockPoolTest {
         }
         for (int i = 0; i < slots.length; i++) {
             assertThat(BlockContent.corruptedPages(pool, i, slots[i])).isZero();
-            assertThat(BlockContent.corruptedPages(pool, i + 1, slots[i])).isEqualTo(LAYOUT.pagesPerBlock() * LAYOUT.layers());
+            assertThat(BlockContent.corruptedPages(pool, i + 1, slots[i]))
+                    .isEqualTo(LAYOUT.pagesPerBlock() * LAYOUT.layers());
         }
         long last = LAYOUT.pieceOffset(2, slots[1]) + LAYOUT.pieceBytes() - 1;
         byte was = pool.pages().segment().get(ValueLayout.JAVA_BYTE, last);
