@@ -34,7 +34,7 @@ final class GpuStreams {
 
     /** Makes them; on a thread that may block. */
     static GpuStreams open(Gpu gpu) {
-        PinnedMemory pinned = new PinnedMemory(gpu, COUNT * LANE_BYTES + PageTables.BYTES);
+        PinnedMemory pinned = new PinnedMemory(gpu.device(), gpu.metrics(), COUNT * LANE_BYTES + PageTables.BYTES);
         List<Long> streams = new ArrayList<>();
         try {
             for (int i = 0; i < COUNT; i++) {

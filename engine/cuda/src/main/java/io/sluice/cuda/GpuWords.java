@@ -33,7 +33,7 @@ final class GpuWords {
         this.id = gpu.id();
         this.stream = gpu.newUrgentStream();
         try {
-            this.pinned = new PinnedMemory(gpu, BYTES_OFFSET + MemoryChecksum.PIECE_BYTES);
+            this.pinned = new PinnedMemory(gpu.device(), gpu.metrics(), BYTES_OFFSET + MemoryChecksum.PIECE_BYTES);
         } catch (RuntimeException | Error e) {
             CudaStream.destroy(stream);
             throw e;

@@ -6,25 +6,27 @@ import java.lang.foreign.MemorySegment;
 
 /** Memory of the host, zeroed, that a GPU reaches as long as this is open. */
 final class PinnedMemory implements AutoCloseable {
-    private final Gpu gpu;
+    private final long device;
+    private final GpuMetrics metrics;
     private final Arena arena = Arena.ofShared();
     private final MemorySegment segment;
     private final long deviceAddress;
 
-    PinnedMemory(Gpu gpu, long bytes) {
-        this.gpu = gpu;
+    PinnedMemory(long device, GpuMetrics metrics, long bytes) {
+        this.device = device;
+        this.metrics = metrics;
         try {
             // no other memory shares its pages: the driver takes no page twice
             long page = PinnedRanges.PAGE_BYTES;
             segment = arena.allocate((bytes + page - 1) / page * page, page);
             deviceAddress = CudaException.check(
-                    CudaMemory.registerHost(gpu.device(), segment.address(), segment.byteSize()),
+                    CudaMemory.registerHost(device, segment.address(), segment.byteSize()),
                     "cannot pin " + bytes + " bytes");
         } catch (RuntimeException | Error e) {
             arena.close();
             throw e;
         }
-        gpu.metrics().pinned(segment.byteSize());
+        metrics.pinned(segment.byteSize());
     }
 
     MemorySegment segment() {
@@ -39,8 +41,8 @@ final class PinnedMemory implements AutoCloseable {
     /** No work of a GPU on it is under way. */
     @Override
     public void close() {
-        CudaMemory.unregisterHost(gpu.device(), segment.address());
-        gpu.metrics().pinned(-segment.byteSize());
+        CudaMemory.unregisterHost(device, segment.address());
+        metrics.pinned(-segment.byteSize());
         arena.close();
     }
 }

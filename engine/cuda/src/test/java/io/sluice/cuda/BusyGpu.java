@@ -36,7 +36,7 @@ final class BusyGpu implements AutoCloseable {
         module = CudaException.check(
                 CudaModule.load(device, arena.allocateFrom(CudaKernels.ptx()).address()), "no kernels");
         stream = CudaException.check(CudaStream.create(device, module, 0, MOST_BLOCKS), "no stream");
-        pinned = new PinnedMemory(device, REQUEST_OFFSET + CudaStream.REQUEST_BYTES);
+        pinned = new PinnedMemory(device, new GpuMetrics("busy"), REQUEST_OFFSET + CudaStream.REQUEST_BYTES);
         MemorySegment request = pinned.segment().asSlice(REQUEST_OFFSET, CudaStream.REQUEST_BYTES);
         request.set(ValueLayout.JAVA_LONG, CudaStream.REQUEST_STREAM_OFFSET, stream);
         request.set(ValueLayout.JAVA_INT, CudaStream.REQUEST_OPERATION_OFFSET, CudaStream.CHECKSUM);

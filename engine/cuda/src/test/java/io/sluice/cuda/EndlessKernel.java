@@ -25,7 +25,7 @@ final class EndlessKernel implements AutoCloseable {
         module = CudaException.check(
                 CudaModule.load(device, arena.allocateFrom(CudaKernels.ptx()).address()), "no kernels");
         stream = CudaException.check(CudaStream.create(device, module, 0, 1), "no stream");
-        pinned = new PinnedMemory(device, Long.BYTES);
+        pinned = new PinnedMemory(device, new GpuMetrics("busy"), Long.BYTES);
         MemorySegment word = arena.allocateFrom(ValueLayout.JAVA_LONG, pinned.deviceAddress());
         MemorySegment arguments = arena.allocateFrom(ValueLayout.JAVA_LONG, word.address());
         MemorySegment request = arena.allocate(CudaStream.REQUEST_BYTES, Long.BYTES);

@@ -100,11 +100,7 @@ class LeaseBoundTest {
         @Override
         public RegionMemory memory() {
             return RegionMemory.device(
-                    MemoryKind.CUDA,
-                    registration.gpu().id(),
-                    registration.facts().base(),
-                    BYTES,
-                    () -> true);
+                    MemoryKind.CUDA, registration.gpu().id(), registration.base(), BYTES, () -> true);
         }
 
         @Override

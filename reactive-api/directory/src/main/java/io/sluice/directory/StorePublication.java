@@ -79,6 +79,7 @@ final class StorePublication implements Publication {
                 .contextWrite(context -> context.put(NamedConnections.ON_ERROR_DROPPED, IGNORED));
     }
 
+    @SuppressWarnings("NullAway") // a publication is never null
     private CompletableFuture<Publication> begin() {
         CompletableFuture<Publication> begun = writes.run(
                         Mono.defer(() -> isOver.get() ? Mono.error(StoreAccess.closedError()) : install(true)))
