@@ -194,10 +194,13 @@ final class PinnedRanges {
     private static Range use(Gpu gpu, long at, long to) {
         synchronized (RANGES) {
             Map.Entry<Long, Range> before = RANGES.floorEntry(at);
-            while (before != null
-                    && at < before.getValue().end()
-                    && before.getValue().isLeaving()) {
-                awaitLeaving();
+            while (before != null && at < before.getValue().end() && before.getValue().isLeaving()) {
+                try {
+                    RANGES.wait();
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                    throw new CudaException("interrupted while the driver unpins memory", CudaException.DEINITIALIZED);
+                }
                 before = RANGES.floorEntry(at);
             }
             Range range;
@@ -210,15 +213,6 @@ final class PinnedRanges {
             }
             range.uses++;
             return range;
-        }
-    }
-
-    private static void awaitLeaving() {
-        try {
-            RANGES.wait();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new CudaException("interrupted while the driver gives pages back", CudaException.DEINITIALIZED);
         }
     }
 }

@@ -4,6 +4,7 @@ import io.sluice.jni.CudaDevice;
 import io.sluice.jni.CudaKernels;
 import io.sluice.jni.CudaModule;
 import io.sluice.jni.CudaStream;
+import io.sluice.testkit.Patience;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -71,9 +72,9 @@ final class BusyGpu implements AutoCloseable {
     }
 
     @Override
-    public void close() throws InterruptedException {
+    public void close() {
         closing = true;
-        thread.join();
+        Patience.join(thread);
         CudaStream.destroy(stream);
         pinned.close();
         CudaModule.unload(module);

@@ -30,6 +30,7 @@ import java.util.Locale;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 /**
@@ -297,6 +298,9 @@ final class KilledPeers implements AutoCloseable {
                             rounds,
                             peers.longestEndNanos / 1e6,
                             peers.longestBackNanos / 1e6);
+                    if (peers.longestBackNanos > TimeUnit.SECONDS.toNanos(1)) {
+                        System.out.println("FAILED: memory is to be back within a second");
+                    }
                 }
             }
         }

@@ -13,6 +13,7 @@ import io.sluice.engine.Integrity;
 import io.sluice.engine.IntegrityException;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.PageCallback;
+import io.sluice.engine.PagesFailedException;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
@@ -166,7 +167,12 @@ class ChecksumsTest {
         long at = before + RawLane.HEADER_BYTES + SUMS + (1 << 20) + (100 << 10);
         try (Setting setting = new Setting(pages * pageBytes, flipping(writes, at))) {
             assertThatThrownBy(() -> Patience.await(setting.pages(writes, pages, pageBytes)))
-                    .isInstanceOf(IntegrityException.class);
+                    .isInstanceOfSatisfying(
+                            PagesFailedException.class,
+                            failure -> assertThat((long) failure.failedPages().cardinality() * pageBytes)
+                                    .isGreaterThan(1 << 20)
+                                    .isLessThan(setting.local.length()))
+                    .hasCauseInstanceOf(IntegrityException.class);
             Patience.await(setting.pages(writes, pages, pageBytes));
             for (int page = 0; page < pages; page++) {
                 MemorySegment here = setting.local.segment().asSlice((long) page * pageBytes, pageBytes);
