@@ -39,7 +39,7 @@ class BenchUsageTest {
                 "bench --loopback --memory 0 | neither host nor a GPU",
                 "bench --connect 127.0.0.1:7000 --server-memory cuda:0 | --server-memory is for",
                 "bench --loopback --memory cuda:0 --regions registered | --regions registered is for",
-                "bench --loopback --memory cuda:0 --memcpy | --memcpy is for memory of the host",
+                "bench --loopback --memory cuda:0 --memcpy --size 64 | --memcpy is for memory of the host",
                 "bench --loopback --scattered --buffers single | --scattered is --buffers scattered",
                 "bench --loopback --duration 0 | --duration",
                 "bench --loopback --api soap | soap",

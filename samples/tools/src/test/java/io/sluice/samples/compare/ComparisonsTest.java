@@ -259,7 +259,7 @@ class ComparisonsTest {
         "memcpy, 8",
         "shm-write-1MiB, 3",
         "shm-write-8B, 4",
-        "latency, 4",
+        "latency, 6",
         "iperf3, 3"
     })
     void aNameOrOneOfItsHalvesChooses(String name, int count) {
