@@ -217,8 +217,7 @@ public interface PagesContract extends Contract {
         int pages = 2000;
         long limit = 128 << 10;
         Random random = ContractProfile.random("pagesKeepToTheWindowOfBytes");
-        try (EnginePair pair = EnginePair.open(
-                        transport(), both -> both.windowBytes(limit).windowOperations(3));
+        try (EnginePair pair = EnginePair.open(transport(), both -> both.windowBytes(limit));
                 InFlightWindowContract.Watcher watcher =
                         new InFlightWindowContract.Watcher(pair.connection().window())) {
             MemoryRegion source = filled(pair.local(pages * 1024L), 8);

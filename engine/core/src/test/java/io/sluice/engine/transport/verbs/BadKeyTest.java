@@ -6,12 +6,16 @@ import io.sluice.engine.ConnectionState;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RemoteAccessException;
 import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.transport.CompletionStatus;
+import io.sluice.engine.transport.RemoteKey;
+import io.sluice.engine.transport.WorkRequest;
 import io.sluice.engine.transport.verbs.VerbsControlMessage.Fence;
 import io.sluice.testkit.Patience;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -82,6 +86,27 @@ class BadKeyTest {
             }
             target.received(ByteBuffer.wrap(new Fence(0, 0, 0, 1, 2, LoneEndpoint.HANDLE).toBytes()));
             assertThat(target.sent()).contains(VerbsControlMessage.refused(0, !closing));
+        }
+    }
+
+    /** So that it refuses transfers before they reach an adapter, which would break a queue pair for each. */
+    @Test
+    void thePeerIsToldThatARegionHasEnded() {
+        VerbsOptions first = VerbsOptions.builder().devices(TestDevices.get(0)).build();
+        VerbsOptions second = VerbsOptions.builder().devices(TestDevices.get(1)).build();
+        try (LoneEndpoint target = new LoneEndpoint(first, BYTES);
+                LoneEndpoint initiator = new LoneEndpoint(second, BYTES)) {
+            target.connect(initiator);
+            RemoteKey remote = initiator.attach(target.keys(), BYTES);
+            target.exposureEnded(remote.handle());
+            byte[] message = VerbsControlMessage.ended(remote.handle());
+            assertThat(target.sent()).contains(message);
+            initiator.received(ByteBuffer.wrap(message));
+            CompletableFuture<CompletionStatus> end = new CompletableFuture<>();
+            initiator.doOnLoop(
+                    () -> initiator.post(WorkRequest.Opcode.WRITE, remote).thenAccept(end::complete));
+            assertThat(Patience.await(end)).isEqualTo(CompletionStatus.UNKNOWN_REGION);
+            assertThat(initiator.sent()).isEmpty();
         }
     }
 

@@ -156,6 +156,11 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
         });
     }
 
+    /** A region that the peer has attached ends. */
+    void exposureEnded(long handle) {
+        doOnLoop(() -> endpoint.exposureEnded(handle));
+    }
+
     /** Does something with its first lane, on the loop. */
     void onLane(Consumer<VerbsLane> what) {
         onLoop(() -> {
