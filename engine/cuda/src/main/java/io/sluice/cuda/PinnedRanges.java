@@ -194,7 +194,9 @@ final class PinnedRanges {
     private static Range use(Gpu gpu, long at, long to) {
         synchronized (RANGES) {
             Map.Entry<Long, Range> before = RANGES.floorEntry(at);
-            while (before != null && at < before.getValue().end() && before.getValue().isLeaving()) {
+            while (before != null
+                    && at < before.getValue().end()
+                    && before.getValue().isLeaving()) {
                 try {
                     RANGES.wait();
                 } catch (InterruptedException e) {
