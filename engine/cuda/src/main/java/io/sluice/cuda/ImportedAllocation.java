@@ -61,10 +61,10 @@ final class ImportedAllocation {
             }
             CudaException.check(base, gpu + " does not open the handle: is it of a GPU that it reaches?");
             try {
-                MemoryFacts facts = MemoryFacts.of(base);
+                MemoryFacts facts = factsOn(gpu, base);
                 long bytes = facts.base() + facts.bytes() - base;
                 return opened(new ImportedAllocation(gpu, device, MemoryKeys.Way.HANDLE, handle, NONE, base, bytes));
-            } catch (CudaException e) {
+            } catch (RuntimeException e) {
                 CudaMemory.ipcClose(device, base);
                 throw e;
             }
@@ -81,11 +81,29 @@ final class ImportedAllocation {
             long base = CudaException.check(
                     CudaMemory.importDescriptor(device, descriptor, bytes),
                     gpu + " does not open descriptor " + descriptor + " with " + bytes + " bytes");
+            try {
+                factsOn(gpu, base);
+            } catch (RuntimeException e) {
+                CudaMemory.free(device, base, bytes);
+                throw e;
+            }
             return opened(new ImportedAllocation(
                     gpu, device, MemoryKeys.Way.DESCRIPTOR, new byte[0], descriptor, base, bytes));
         } catch (RuntimeException e) {
             CudaDevice.close(device);
             throw typed(e);
+        }
+    }
+
+    /** What the driver says of memory that must lie on a GPU. */
+    private static MemoryFacts factsOn(String gpu, long base) {
+        MemoryFacts facts = MemoryFacts.of(base);
+        try (Gpus gpus = new Gpus(1)) {
+            if (facts.ordinal() == gpus.ordinal(gpu)) {
+                return facts;
+            }
+            String owner = facts.ordinal() < 0 ? "a GPU that this process does not see" : gpus.id(facts.ordinal());
+            throw new RegistrationException("the memory lies on " + owner + ", not on " + gpu);
         }
     }
 

@@ -57,8 +57,8 @@ public final class ImportedMemory implements AutoCloseable {
      * @param offset where the memory begins in the allocation, in bytes, 0 or more
      * @param length how long it is, in bytes, 1 or more
      * @return the memory
-     * @throws RegistrationException if this process does not see the GPU, or made the handle itself; the handle is of another length
-     *     or refused by the driver; or the range leaves the allocation. The message says which
+     * @throws RegistrationException if this process does not see the GPU, or made the handle itself; the memory lies on another GPU; the
+     *     handle is of another length or refused by the driver; or the range leaves the allocation. The message says which
      * @throws io.sluice.engine.TransportUnavailableException if this process has no CUDA driver
      */
     public static ImportedMemory ofHandle(String gpu, byte[] handle, long offset, long length) {
@@ -77,7 +77,7 @@ public final class ImportedMemory implements AutoCloseable {
      * @param offset where the memory begins in the allocation, in bytes, 0 or more
      * @param length how long it is, in bytes, 1 or more
      * @return the memory
-     * @throws RegistrationException if this process does not see the GPU, the driver refuses the descriptor, or the range leaves the
+     * @throws RegistrationException if this process does not see the GPU, the memory lies on another, the driver refuses the descriptor, or the range leaves the
      *     allocation. The message says which
      * @throws io.sluice.engine.TransportUnavailableException if this process has no CUDA driver
      */

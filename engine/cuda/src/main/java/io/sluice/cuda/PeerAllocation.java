@@ -212,8 +212,8 @@ final class PeerAllocation {
         DeviceRegistration own = DeviceRegistration.ofHandle(handle);
         if (own == null || own.allocationBytes() < keys.allocationBytes()) {
             throw new CudaException(
-                    "the peer has imported memory of this process, which reaches it by its address alone, and only as long as"
-                            + " it has registered a region of it",
+                    "the peer has imported memory of this process, which reaches it by its address alone, and only as"
+                            + " long as it has registered a region of it",
                     CudaException.OWN_HANDLE);
         }
         source = own;

@@ -240,6 +240,7 @@ class ImportedMemoryTest {
         assertRefused(GPUS[0], HexFormat.of().parseHex("0178" + HANDLES[0]), 0, 8, "66 if it is PyTorch's");
         assertRefused(GPUS[0], HexFormat.of().parseHex("0165" + HANDLES[0]), 0, 8, "expandable_segments:False");
         assertRefused("GPU-0", handle, 0, 8, "sees no GPU GPU-0");
+        assertRefused(GPUS[1], handle, 0, 8, "lies on " + GPUS[0]);
         assertRefused(GPUS[0], handle, -1, 8, "no range");
         assertRefused(GPUS[0], handle, 0, 0, "no range");
         assertRefused(GPUS[0], handle, OwnerMain.BYTES - 7, 8, "leave the allocation");
@@ -258,15 +259,6 @@ class ImportedMemoryTest {
         assertThatThrownBy(() -> ImportedMemory.ofHandle(gpu, handle, offset, length))
                 .isInstanceOf(RegistrationException.class)
                 .hasMessageContaining(why);
-    }
-
-    @Test
-    void a_gpu_that_the_memory_does_not_lie_on_is_refused() {
-        ImportedMemory memory = ImportedMemory.ofHandle(GPUS[1], handle(0), 0, REGION_BYTES);
-        memories.add(memory);
-        assertThatThrownBy(() -> register(memory.memory()))
-                .isInstanceOf(RegistrationException.class)
-                .hasMessageContaining("lies on " + GPUS[0]);
     }
 
     @Test
