@@ -2,14 +2,15 @@
 
 #define MAGIC UINT64_C(0x534c43454c494e47)
 
-/* Both sides are one program on one machine, so the plan crosses as it lies here. */
 struct hello {
     uint64_t magic;
-    struct plan plan;
+    uint64_t mode;
+    uint64_t size;
+    uint64_t waiting;
 };
 
 int hello_send(int socket, const struct plan *plan) {
-    struct hello hello = {.magic = MAGIC, .plan = *plan};
+    struct hello hello = {.magic = MAGIC, .mode = plan->mode, .size = plan->size, .waiting = plan->waiting};
     struct iovec part = {.iov_base = &hello, .iov_len = sizeof hello};
     return send_all(socket, &part, 1);
 }
@@ -20,8 +21,14 @@ int hello_receive(int socket, struct plan *plan) {
     if (receive_all(socket, &part, 1) != 0) {
         return complain("no initiator has said what comes", 0);
     }
-    *plan = hello.plan;
-    bool known = hello.magic == MAGIC && plan->mode >= MODE_PUT && plan->mode <= MODE_PING_PONG && plan->size >= 1
-            && plan->size <= MAXIMUM_SIZE && plan->waiting >= WAITING_SPIN && plan->waiting <= WAITING_BLOCK;
-    return known ? 0 : complain("what has connected is no initiator", 0);
+    if (hello.magic != MAGIC || hello.mode < MODE_PUT || hello.mode > MODE_PING_PONG || hello.size < 1
+            || hello.size > MAXIMUM_SIZE || hello.waiting < WAITING_SPIN || hello.waiting > WAITING_BLOCK) {
+        return complain("what has connected is no initiator", 0);
+    }
+    *plan = (struct plan){
+        .mode = (enum mode)hello.mode,
+        .size = hello.size,
+        .waiting = (enum waiting)hello.waiting,
+    };
+    return 0;
 }
