@@ -29,16 +29,17 @@ class ScrapeLintTest {
                         .anyMatch(each -> Files.isExecutable(Path.of(each, "promtool"))),
                 "promtool is not here; Debian's package prometheus brings it");
         String scrape;
-        // such ports take hardware
-        FakeMetrics ports = new FakeMetrics("ports");
-        ports.ports.add(new FakeMetrics.Port());
+        // these take hardware
+        FakeMetrics hardware = new FakeMetrics("hardware");
+        hardware.ports.add(new FakeMetrics.Port());
+        hardware.devices.add(new FakeMetrics.Gpu("GPU-0", 1));
         try (LinkedEngines engines = LinkedEngines.open();
                 EngineMeters meters =
                         EngineMeters.builder(engines.source()).peers(8).build();
-                EngineMeters ofPorts = new EngineMeters.Builder(ports).build()) {
+                EngineMeters ofHardware = new EngineMeters.Builder(hardware).build()) {
             PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
             meters.bindTo(registry);
-            ofPorts.bindTo(registry);
+            ofHardware.bindTo(registry);
             engines.write(10, 4096);
             scrape = registry.scrape();
         }
