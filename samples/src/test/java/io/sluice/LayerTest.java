@@ -129,5 +129,5 @@ class LayerTest {
     static final ArchRule classesFormNoLargeCycle = classes()
             .that()
             .resideOutsideOfPackage("io.sluice.engine..")
-            .should(CycleLimits.formNoLargeCycleInAPackage(Map.of("io.sluice.cuda", 6, "io.sluice.reactor", 6)));
+            .should(CycleLimits.formNoLargeCycleInAPackage(Map.of("io.sluice.reactor", 6)));
 }

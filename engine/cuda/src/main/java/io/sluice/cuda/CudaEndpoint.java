@@ -3,6 +3,8 @@ package io.sluice.cuda;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.SluiceException;
+import io.sluice.engine.StreamCompletion;
+import io.sluice.engine.StreamEvent;
 import io.sluice.engine.TransportMetrics.PathState;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Endpoint;
@@ -12,6 +14,7 @@ import io.sluice.engine.transport.PageLists;
 import io.sluice.engine.transport.RegionAttachments;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.SecretSource;
+import io.sluice.engine.transport.StreamOrder;
 import io.sluice.engine.transport.TransportMessages;
 import io.sluice.engine.transport.WireCounter;
 import io.sluice.engine.transport.WorkRequest;
@@ -22,7 +25,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** One end of a connection: GPUs of this process carry everything out, the peer's take no part. On the loop's thread. */
-final class CudaEndpoint implements Endpoint, RegionAttachments, TransportMessages, PageLists {
+final class CudaEndpoint
+        implements Endpoint, RegionAttachments, TransportMessages, PageLists, StreamOrder, StreamLane.Owner {
     private final EndpointContext context;
     private final CudaLoop loop;
     private final PeerLink link;
@@ -176,7 +180,29 @@ final class CudaEndpoint implements Endpoint, RegionAttachments, TransportMessag
         return done;
     }
 
-    /** A request is in a stream. */
+    @Override
+    public boolean ordersAfter(StreamEvent event) {
+        return event instanceof CudaEvent;
+    }
+
+    @Override
+    public boolean completesInto(StreamCompletion event) {
+        return event instanceof StreamWord;
+    }
+
+    @Override
+    public void refused(WorkRequest request) {
+        posting.refused(request);
+    }
+
+    /** Posts what waits for a lane, if its event has happened. */
+    void postHappened() {
+        if (!closed) {
+            posting.postHappened();
+        }
+    }
+
+    /** A request is in a stream, or waits for one. */
     void posted(WorkRequest request) {
         inFlight++;
         ((CudaRemoteKey) request.remote()).posted();
@@ -185,8 +211,8 @@ final class CudaEndpoint implements Endpoint, RegionAttachments, TransportMessag
         }
     }
 
-    /** Another GPU has to be given the signal of a request whose bytes are in place. */
-    void signalDue(WorkRequest request) {
+    @Override
+    public void signalDue(WorkRequest request) {
         if (closed) {
             finished(request, CompletionStatus.FLUSHED);
         } else {
@@ -194,13 +220,13 @@ final class CudaEndpoint implements Endpoint, RegionAttachments, TransportMessag
         }
     }
 
-    /** A stream is through with a part of a copy. */
-    void partDone(PartedCopy copy, CompletionStatus status) {
+    @Override
+    public void partDone(PartedCopy copy, CompletionStatus status) {
         posting.partDone(copy, status);
     }
 
-    /** A request has been carried out, or never will be. */
-    void finished(WorkRequest request, CompletionStatus status) {
+    @Override
+    public void finished(WorkRequest request, CompletionStatus status) {
         inFlight--;
         CudaRemoteKey key = (CudaRemoteKey) request.remote();
         CudaRemoteKey signal = request.hasSignal() ? (CudaRemoteKey) request.signal() : null;
@@ -215,6 +241,7 @@ final class CudaEndpoint implements Endpoint, RegionAttachments, TransportMessag
             changed |=
                     signal != null || (operation != WorkRequest.Opcode.WRITE && operation != WorkRequest.Opcode.READ);
         }
+        posting.ended(request, status);
         context.completed(request, status);
         if (key.completed()) {
             peer.finish(key);
@@ -252,7 +279,7 @@ final class CudaEndpoint implements Endpoint, RegionAttachments, TransportMessag
 
     @Override
     public @Nullable String stuckLane(long now, long timeoutNanos) {
-        return inFlight > 0 && loop.waited(now) > timeoutNanos
+        return inFlight > 0 && loop.waited(now, this) > timeoutNanos
                 ? "a GPU's stream, whose work has made no progress: is the GPU held up by a kernel?"
                 : null;
     }

@@ -16,6 +16,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,12 +47,18 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
     private final Arena arena = Arena.ofShared();
     private final MemorySegment records = arena.allocate((long) MOST_RECORDS * CudaStream.REQUEST_BYTES, Long.BYTES);
     private final @Nullable StreamLane[] lanesOfRecords = new @Nullable StreamLane[MOST_RECORDS];
-    // copied on change, which a thread does that may block; an ordinal's may be null
+    private final long[] numbersOfRecords = new long[MOST_RECORDS];
+    // of the records that store into words of the user's
+    private final CompletionRuns.@Nullable Run[] runsOfRecords = new CompletionRuns.@Nullable Run[MOST_RECORDS];
+    // copied on change, which a thread does that may block; an ordinal's may be null. Those that wait for events follow
+    // the others
     private volatile @Nullable GpuStreams[] byOrdinal;
     private final List<CudaEndpoint> endpoints = new ArrayList<>();
     private final List<CudaEndpoint> owed = new ArrayList<>();
     private final Alarm alarm = new Alarm();
     private int count;
+    // the mapping thread says so on the loop's
+    private final boolean[] orderedRefused;
     private boolean isCurrent;
     private boolean isSource;
     // under the lock of this
@@ -71,7 +78,8 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
         this.releases = releases;
         this.secrets = secrets;
         this.copyEngines = copyEngines;
-        this.byOrdinal = new @Nullable GpuStreams[gpus.count()];
+        this.byOrdinal = new @Nullable GpuStreams[2 * gpus.count()];
+        this.orderedRefused = new boolean[gpus.count()];
     }
 
     /** Ends a park. */
@@ -103,15 +111,19 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
      *
      * @throws CudaException if there can be none, or they have failed
      */
-    synchronized void openStreams(int ordinal) {
+    void openStreams(int ordinal) {
+        open(ordinal, ordinal, GpuStreams.COUNT);
+    }
+
+    private synchronized void open(int index, int ordinal, int lanes) {
         if (closed) {
             throw new CudaException("the engine is closing", CudaException.DEINITIALIZED);
         }
         @Nullable GpuStreams[] now = byOrdinal;
-        GpuStreams before = now[ordinal];
+        GpuStreams before = now[index];
         if (before == null) {
             @Nullable GpuStreams[] more = Arrays.copyOf(now, now.length);
-            more[ordinal] = GpuStreams.open(gpus.open(ordinal));
+            more[index] = GpuStreams.open(gpus.open(ordinal), lanes);
             byOrdinal = more;
         } else if (before.hasFailed()) {
             throw new CudaException(
@@ -133,6 +145,43 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
         return made;
     }
 
+    /** The streams of a GPU that wait for events; null if they are not open yet. */
+    @Nullable
+    GpuStreams ordered(int ordinal) {
+        return byOrdinal[gpus.count() + ordinal];
+    }
+
+    /** Opens them on another thread, and runs something on the loop's once they are, or cannot be. */
+    void openOrdered(int ordinal, Runnable done) {
+        try {
+            thread.execute(() -> {
+                try {
+                    open(gpus.count() + ordinal, ordinal, GpuStreams.ORDERED);
+                    loop.execute(done);
+                } catch (CudaException e) {
+                    LOG.warn("no streams that wait for events", e);
+                    loop.execute(() -> {
+                        orderedRefused[ordinal] = true;
+                        done.run();
+                    });
+                }
+            });
+        } catch (RejectedExecutionException closing) {
+            orderedRefused[ordinal] = true;
+        }
+    }
+
+    /** Whether the streams of a GPU that wait for events cannot be opened. */
+    boolean isOrderedRefused(int ordinal) {
+        return orderedRefused[ordinal];
+    }
+
+    /** The streams of a GPU that a lane is one of. */
+    GpuStreams streamsOf(StreamLane lane, int ordinal) {
+        GpuStreams ordered = ordered(ordinal);
+        return ordered != null && ordered.has(lane) ? ordered : streams(ordinal);
+    }
+
     /** The endpoint is told when there is room again. */
     void owe(CudaEndpoint endpoint) {
         if (!owed.contains(endpoint)) {
@@ -148,15 +197,28 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
             flush();
         }
         long at = (long) count * CudaStream.REQUEST_BYTES;
+        numbersOfRecords[count] = number;
+        runsOfRecords[count] = null;
         lanesOfRecords[count++] = lane;
         lane.recordMade();
         for (int i = 0; i < CudaStream.REQUEST_BYTES; i += Long.BYTES) {
             put(at, i, 0);
         }
         put(at, CudaStream.REQUEST_STREAM_OFFSET, lane.stream());
-        records.set(ValueLayout.JAVA_INT, at + CudaStream.REQUEST_OPERATION_OFFSET, operation);
+        // what is behind a wait that the driver has not taken does nothing but end
+        int kept = lane.isStopped(number) ? CudaStream.COMPLETE : operation;
+        records.set(ValueLayout.JAVA_INT, at + CudaStream.REQUEST_OPERATION_OFFSET, kept);
         put(at, CudaStream.REQUEST_VALUE_OFFSET, number);
         return at;
+    }
+
+    /** Adds a record that stores into the word of a run. */
+    void completion(StreamLane lane, long number, CompletionRuns.Run run) {
+        long at = record(lane, CudaStream.COMPLETE, number);
+        runsOfRecords[count - 1] = run;
+        // what was flushed for its sake may have been refused
+        put(at, CudaStream.REQUEST_WORD_OFFSET, run.hasFailed() || lane.isRefused(number) ? 0 : run.address());
+        put(at, CudaStream.REQUEST_VALUE_OFFSET, run.value());
     }
 
     void put(long record, int offset, long value) {
@@ -192,7 +254,10 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
         return all;
     }
 
-    /** The others of the same number go on: only their word says that the GPU has done with the memory. */
+    /**
+     * The others of the same number go on, but for those behind a wait: only their word says that the GPU has done with the memory.
+     * The word of the run is not stored.
+     */
     private void refused(int record, int error) {
         StreamLane lane = lanesOfRecords[record];
         if (lane == null) {
@@ -200,18 +265,38 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
         }
         LOG.warn("a GPU does not take a request: {}", CudaLibrary.errorText(error));
         long at = (long) record * CudaStream.REQUEST_BYTES;
-        lane.refused(
-                records.get(ValueLayout.JAVA_LONG, at + CudaStream.REQUEST_VALUE_OFFSET),
-                CompletionStatus.LOCAL_MEMORY_FAULT);
-        if (records.get(ValueLayout.JAVA_LONG, at + CudaStream.REQUEST_WORD_OFFSET) == 0) {
+        long number = numbersOfRecords[record];
+        lane.refused(number, CompletionStatus.LOCAL_MEMORY_FAULT);
+        if (records.get(ValueLayout.JAVA_INT, at + CudaStream.REQUEST_OPERATION_OFFSET) == CudaStream.WAIT_EVENT) {
+            lane.stop(number);
+        }
+        empty(record);
+        for (int i = record + 1; i < count; i++) {
+            CompletionRuns.Run run = runsOfRecords[i];
+            boolean isSame = lane.equals(lanesOfRecords[i]) && numbersOfRecords[i] == number;
+            // its own request is not yet the lane's if that is still being made
+            if (run != null && (isSame || run.hasFailed())) {
+                put((long) i * CudaStream.REQUEST_BYTES, CudaStream.REQUEST_WORD_OFFSET, 0);
+            }
+            if (isSame && lane.isStopped(number)) {
+                empty(i);
+            }
+        }
+        if (runsOfRecords[record] != null
+                || records.get(ValueLayout.JAVA_LONG, at + CudaStream.REQUEST_WORD_OFFSET) == 0) {
             return;
         }
-        records.set(ValueLayout.JAVA_INT, at + CudaStream.REQUEST_OPERATION_OFFSET, CudaStream.COMPLETE);
-        put(at, CudaStream.REQUEST_SIGNAL_OFFSET, 0);
         int end = CudaStream.submit(records.address() + at, 1);
         if (end < 1) {
             failed(lane, end);
         }
+    }
+
+    /** A record does nothing any more but store its word. */
+    private void empty(int record) {
+        long at = (long) record * CudaStream.REQUEST_BYTES;
+        records.set(ValueLayout.JAVA_INT, at + CudaStream.REQUEST_OPERATION_OFFSET, CudaStream.COMPLETE);
+        put(at, CudaStream.REQUEST_SIGNAL_OFFSET, 0);
     }
 
     // ---- completions ----
@@ -244,34 +329,33 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
         return done;
     }
 
-    private long oldest() {
-        long oldest = Long.MAX_VALUE;
-        for (GpuStreams streams : byOrdinal) {
-            for (StreamLane lane : GpuStreams.lanes(streams)) {
-                if (lane.isBusy()) {
-                    oldest = Math.min(oldest, lane.oldest());
+    /**
+     * How long what was posted first has taken until now, in nanoseconds; 0 if nothing is under way. What others have made wait for
+     * events is not counted.
+     */
+    long waited(long now, CudaEndpoint endpoint) {
+        long longest = 0;
+        @Nullable GpuStreams[] all = byOrdinal;
+        for (int i = 0; i < all.length; i++) {
+            for (StreamLane lane : GpuStreams.lanes(all[i])) {
+                if (lane.isBusy() && (i < gpus.count() || lane.isOldestOf(endpoint))) {
+                    longest = Math.max(longest, now - lane.oldest());
                 }
             }
         }
-        return oldest;
+        return longest;
     }
 
-    /** How long what was posted first has taken until now, in nanoseconds; 0 if nothing is under way. */
-    long waited(long now) {
-        long oldest = oldest();
-        return oldest == Long.MAX_VALUE ? 0 : now - oldest;
-    }
-
-    /** Asks the driver whether what takes long has failed. */
+    /** Asks the driver whether what takes long has failed, and lets what waits for a lane look at its event. */
     private void inquire() {
         long now = loop.now();
-        if (now - inquiredAt < INQUIRY_NANOS || waited(now) < INQUIRY_NANOS) {
+        if (now - inquiredAt < INQUIRY_NANOS) {
             return;
         }
         inquiredAt = now;
         for (GpuStreams streams : byOrdinal) {
             for (StreamLane lane : GpuStreams.lanes(streams)) {
-                int state = lane.isBusy() ? lane.query() : CudaStream.NOT_READY;
+                int state = lane.isBusy() && now - lane.oldest() >= INQUIRY_NANOS ? lane.query() : CudaStream.NOT_READY;
                 if (state == CudaStream.NOT_READY) {
                     continue;
                 }
@@ -281,6 +365,9 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
                     failed(lane, state);
                 }
             }
+        }
+        for (int i = endpoints.size() - 1; i >= 0; i--) {
+            endpoints.get(i).postHappened();
         }
     }
 
@@ -303,20 +390,21 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
         if (count > 0) {
             return false;
         }
-        long oldest = Long.MAX_VALUE;
+        // a lane that waits for an event does not make others wait for the poller
+        long newest = Long.MIN_VALUE;
         for (GpuStreams streams : byOrdinal) {
             for (StreamLane lane : GpuStreams.lanes(streams)) {
                 if (lane.hasDone()) {
                     return false;
                 }
                 if (lane.isBusy()) {
-                    oldest = Math.min(oldest, lane.oldest());
+                    newest = Math.max(newest, lane.oldest());
                 }
             }
         }
-        if (oldest != Long.MAX_VALUE) {
+        if (newest != Long.MIN_VALUE) {
             long now = System.nanoTime();
-            loop.arm(alarm, now + Math.clamp((now - oldest) / PARTS_OF_WAIT, SHORTEST_PARK_NANOS, LONGEST_PARK_NANOS));
+            loop.arm(alarm, now + Math.clamp((now - newest) / PARTS_OF_WAIT, SHORTEST_PARK_NANOS, LONGEST_PARK_NANOS));
         }
         return true;
     }

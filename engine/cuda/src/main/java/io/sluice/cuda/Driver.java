@@ -28,4 +28,14 @@ final class Driver {
         }
         return count > 0 ? null : "the driver shows no GPU to this process; see CUDA_VISIBLE_DEVICES";
     }
+
+    /** The number that this process has for a GPU; −1 if it does not see it, or cannot use the driver. */
+    static int ordinal(String gpu) {
+        if (unavailable() != null) {
+            return -1;
+        }
+        try (Gpus gpus = new Gpus(1)) {
+            return gpus.ordinal(gpu);
+        }
+    }
 }

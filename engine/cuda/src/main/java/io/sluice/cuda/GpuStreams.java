@@ -3,7 +3,6 @@ package io.sluice.cuda;
 import io.sluice.jni.CudaStream;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -14,7 +13,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class GpuStreams {
     private static final StreamLane[] NONE = {};
-    private static final int COUNT = 4;
+
+    /** How many carry what waits for nothing. */
+    static final int COUNT = 4;
+
+    /** How many carry what waits for events: each event has one for itself. */
+    static final int ORDERED = 8;
+
     private static final long LOOK_NANOS = 20_000;
     private static final long LONGEST_BEGINNING_NANOS = 1_000_000_000;
     private static final long LANE_BYTES = 64 + (long) StreamLane.MOST_REQUESTS * Long.BYTES;
@@ -33,11 +38,11 @@ final class GpuStreams {
     }
 
     /** Makes them; on a thread that may block. */
-    static GpuStreams open(Gpu gpu) {
-        PinnedMemory pinned = new PinnedMemory(gpu.device(), gpu.metrics(), COUNT * LANE_BYTES + PageTables.BYTES);
+    static GpuStreams open(Gpu gpu, int count) {
+        PinnedMemory pinned = new PinnedMemory(gpu.device(), gpu.metrics(), count * LANE_BYTES + PageTables.BYTES);
         List<Long> streams = new ArrayList<>();
         try {
-            for (int i = 0; i < COUNT; i++) {
+            for (int i = 0; i < count; i++) {
                 streams.add(gpu.newStream());
             }
         } catch (CudaException e) {
@@ -46,12 +51,12 @@ final class GpuStreams {
             throw e;
         }
         streams.forEach(GpuStreams::awaitBeginning);
-        long tablesAt = COUNT * LANE_BYTES;
+        long tablesAt = count * LANE_BYTES;
         PageTables tables =
                 new PageTables(pinned.segment().asSlice(tablesAt, PageTables.BYTES), pinned.deviceAddress() + tablesAt);
         WorkCounters counters = gpu.metrics().newCounters();
-        StreamLane[] lanes = new StreamLane[COUNT];
-        for (int i = 0; i < COUNT; i++) {
+        StreamLane[] lanes = new StreamLane[count];
+        for (int i = 0; i < count; i++) {
             lanes[i] = new StreamLane(streams.get(i), pinned, i * LANE_BYTES, tables, counters);
         }
         return new GpuStreams(gpu, pinned, tables, lanes);
@@ -88,7 +93,27 @@ final class GpuStreams {
     }
 
     boolean has(StreamLane lane) {
-        return Arrays.asList(lanes).contains(lane);
+        for (StreamLane each : lanes) {
+            if (each.equals(lane)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** One that is behind an event already, or else one that is free; null if none is, or that one has no room. */
+    @Nullable
+    StreamLane behind(long event) {
+        StreamLane free = null;
+        for (StreamLane lane : lanes) {
+            if (lane.isBehind(event)) {
+                return lane.room() > 0 ? lane : null;
+            }
+            if (lane.isFree() && lane.room() > 0) {
+                free = lane;
+            }
+        }
+        return free;
     }
 
     /** They take nothing new; what they have ends as each lane's query allows. */

@@ -33,6 +33,10 @@ final class PageTables {
         }
     }
 
+    boolean isEmpty() {
+        return count == 0;
+    }
+
     /** One that nothing uses, or −1. */
     int take() {
         return count == 0 ? -1 : free[--count];

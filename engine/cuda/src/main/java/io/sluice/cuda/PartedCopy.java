@@ -86,6 +86,11 @@ final class PartedCopy {
         return failure != null || position == request().length();
     }
 
+    /** Whether all was given, and nothing has failed. */
+    boolean isWhole() {
+        return failure == null && position == request().length();
+    }
+
     void partBegun() {
         parts++;
     }

@@ -28,6 +28,21 @@ final class StreamLane {
     /** In place of a page table: the bytes alone, and another GPU has to be given the request's signal when they are there. */
     static final int SIGNAL_FOLLOWS = -2;
 
+    /** Whose requests it has. */
+    interface Owner {
+        /** A request has been carried out, or never will be. */
+        void finished(WorkRequest request, CompletionStatus status);
+
+        /** Another GPU has to be given the signal of a request whose bytes are in place. */
+        void signalDue(WorkRequest request);
+
+        /** A part of a copy has been carried out, or never will be. */
+        void partDone(PartedCopy copy, CompletionStatus status);
+
+        /** The driver has not taken something of a request, which ends later. */
+        void refused(WorkRequest request);
+    }
+
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
     private static final int MASK = MOST_REQUESTS - 1;
 
@@ -38,7 +53,7 @@ final class StreamLane {
     private final PageTables tables;
     private final WorkCounters counters;
     private final @Nullable WorkRequest[] requests = new @Nullable WorkRequest[MOST_REQUESTS];
-    private final @Nullable CudaEndpoint[] endpoints = new @Nullable CudaEndpoint[MOST_REQUESTS];
+    private final @Nullable Owner[] owners = new @Nullable Owner[MOST_REQUESTS];
     private final long[] sequences = new long[MOST_REQUESTS];
     private final long[] postedAt = new long[MOST_REQUESTS];
     private final int[] slots = new int[MOST_REQUESTS];
@@ -57,6 +72,11 @@ final class StreamLane {
     private boolean broken;
     private long refusedNumber;
     private @Nullable CompletionStatus refusedStatus;
+    // its wait was refused
+    private long stoppedNumber;
+    // the event that it was given last to wait for
+    private long event;
+    private int keepers;
 
     StreamLane(long stream, PinnedMemory memory, long wordOffset, PageTables tables, WorkCounters counters) {
         this.stream = stream;
@@ -91,7 +111,10 @@ final class StreamLane {
 
     /** How many records it takes now; a request is added behind its last. */
     int recordRoom() {
-        return broken || tail - head == MOST_REQUESTS ? 0 : (int) (MOST_RECORDS - (madeRecords - doneRecords));
+        // a request's wait and its completion may have been more than there was room for
+        return broken || tail - head == MOST_REQUESTS
+                ? 0
+                : (int) Math.max(0, MOST_RECORDS - (madeRecords - doneRecords));
     }
 
     /** Another record of what is added next is made. */
@@ -126,18 +149,18 @@ final class StreamLane {
      *
      * @param slot the page table that it gives back, or one of the negative constants
      */
-    void add(WorkRequest request, CudaEndpoint endpoint, long number, int slot, long now) {
-        add(request, endpoint, number, slot, now, request.length(), null);
+    void add(WorkRequest request, Owner owner, long number, int slot, long now) {
+        add(request, owner, number, slot, now, request.length(), null);
     }
 
     /** The records with a number carry out a part of a copy, of so many bytes. */
-    void addPart(PartedCopy copy, CudaEndpoint endpoint, long number, long now, long length) {
-        add(copy.request(), endpoint, number, NO_TABLE, now, length, copy);
+    void addPart(PartedCopy copy, Owner owner, long number, long now, long length) {
+        add(copy.request(), owner, number, NO_TABLE, now, length, copy);
     }
 
     private void add(
             WorkRequest request,
-            CudaEndpoint endpoint,
+            Owner owner,
             long number,
             int slot,
             long now,
@@ -145,7 +168,7 @@ final class StreamLane {
             @Nullable PartedCopy part) {
         int at = tail++ & MASK;
         requests[at] = request;
-        endpoints[at] = endpoint;
+        owners[at] = owner;
         sequences[at] = number;
         postedAt[at] = now;
         slots[at] = slot;
@@ -154,6 +177,49 @@ final class StreamLane {
         parts[at] = part;
         failures[at] = number == refusedNumber ? refusedStatus : null;
         bytes += length;
+    }
+
+    /** It waits for an event from here on. */
+    void waits(long handle) {
+        event = handle;
+    }
+
+    /** Whether it waits for an event, or has done so and not ended what is behind it. */
+    boolean isBehind(long handle) {
+        return !isFree() && event == handle;
+    }
+
+    /** More of what it has done will follow, behind the same event: it takes no other until {@link #letGo}. */
+    void keep() {
+        keepers++;
+    }
+
+    void letGo() {
+        keepers--;
+    }
+
+    /** Whether it may be given another event to wait for. */
+    boolean isFree() {
+        return !isBusy() && keepers == 0;
+    }
+
+    /** Whether the driver has not taken a record with a number. */
+    boolean isRefused(long number) {
+        return number == refusedNumber;
+    }
+
+    /** Nothing of a number may be carried out any more. */
+    void stop(long number) {
+        stoppedNumber = number;
+    }
+
+    boolean isStopped(long number) {
+        return number == stoppedNumber;
+    }
+
+    /** Whether an owner's request is its oldest. */
+    boolean isOldestOf(Owner owner) {
+        return owner.equals(owners[head & MASK]);
     }
 
     /** Whether something is done that was not completed yet. */
@@ -189,8 +255,11 @@ final class StreamLane {
     /** The driver has not taken a record with a number: its requests have failed once the GPU is through with the others of it. */
     void refused(long number, CompletionStatus status) {
         for (int i = head; i != tail; i++) {
-            if (sequences[i & MASK] == number) {
+            WorkRequest request = requests[i & MASK];
+            Owner owner = owners[i & MASK];
+            if (sequences[i & MASK] == number && request != null && owner != null) {
                 failures[i & MASK] = status;
+                owner.refused(request);
             }
         }
         // of a request of many records, that is still being made
@@ -216,31 +285,31 @@ final class StreamLane {
 
     private void complete(int at, CompletionStatus status) {
         WorkRequest request = requests[at];
-        CudaEndpoint endpoint = endpoints[at];
+        Owner owner = owners[at];
         PartedCopy part = parts[at];
         doneRecords = records[at];
-        if (request == null || endpoint == null) {
+        if (request == null || owner == null) {
             return;
         }
         requests[at] = null;
-        endpoints[at] = null;
+        owners[at] = null;
         parts[at] = null;
         if (slots[at] >= 0) {
             tables.giveBack(slots[at]);
         }
         bytes -= lengths[at];
         if (part != null) {
-            endpoint.partDone(part, status);
+            owner.partDone(part, status);
             return;
         }
         if (slots[at] == SIGNAL_FOLLOWS && status == CompletionStatus.SUCCESS) {
-            endpoint.signalDue(request);
+            owner.signalDue(request);
             return;
         }
         if (request.operation().isFetching() && status == CompletionStatus.SUCCESS) {
             request.fetched(pinned.get(ValueLayout.JAVA_LONG, cell(at)));
         }
-        endpoint.finished(request, status);
+        owner.finished(request, status);
     }
 
     /**

@@ -4,11 +4,12 @@ import io.sluice.engine.DeviceMetrics.Unit;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.PageTable;
-import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.jni.CudaStream;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Makes records for streams of an endpoint's requests: by which GPU, in how many, and which have to wait. On the loop's thread. */
@@ -23,13 +24,18 @@ final class WorkPosting {
     private final CudaEndpoint endpoint;
     private final CudaLoop loop;
     private final Gpus gpus;
+    private final GpuChoice choice;
     private final PeerMemory peer;
     private final Runnable resume;
     // their bytes are in place
     private final ArrayDeque<WorkRequest> signalsDue = new ArrayDeque<>();
+    private final OrderedPosting ordered;
+    private final WorkRequest[] single = new WorkRequest[1];
     private final ArrayDeque<PartedCopy> freeParts = new ArrayDeque<>();
-    // nothing follows it before all of it is given
-    private @Nullable PartedCopy given;
+    // what was begun and not given wholly, in order
+    private final List<PartedCopy> begun = new ArrayList<>();
+    // the one of them that nothing follows before all of it is given: it waits for no event
+    private @Nullable PartedCopy blocking;
 
     WorkPosting(
             EndpointContext context,
@@ -42,8 +48,10 @@ final class WorkPosting {
         this.endpoint = endpoint;
         this.loop = loop;
         this.gpus = gpus;
+        this.choice = new GpuChoice(gpus);
         this.peer = peer;
         this.resume = resume;
+        this.ordered = new OrderedPosting(context, endpoint, loop, choice, this, resume);
     }
 
     /** Posts one, or several as one record; how many, 0 if it has to wait. */
@@ -53,14 +61,18 @@ final class WorkPosting {
         }
         WorkRequest request = batch[at];
         CudaRemoteKey key = (CudaRemoteKey) request.remote();
-        int ordinal = ordinalOf(request, key);
-        CompletionStatus refusal = refusal(request, key, ordinal);
+        int ordinal = choice.ordinalOf(request, key);
+        CompletionStatus refusal = choice.refusal(request, key, ordinal);
         if (refusal != null) {
+            ordered.refused(request);
             context.completed(request, refusal);
             return 1;
         }
         if (!isReady(request, key, ordinal)) {
             return 0;
+        }
+        if (OrderedPosting.isOrdered(request)) {
+            return ordered.post(request, ordinal);
         }
         GpuStreams streams = loop.streams(ordinal);
         StreamLane lane = streams.idlest();
@@ -68,6 +80,17 @@ final class WorkPosting {
             loop.owe(endpoint);
             return 0;
         }
+        return post(batch, at, count, streams, lane);
+    }
+
+    /** Posts one that waits for nothing but a lane's room, which there is, and for a page table. */
+    void post(WorkRequest request, GpuStreams streams, StreamLane lane) {
+        single[0] = request;
+        post(single, 0, 1, streams, lane);
+    }
+
+    private int post(WorkRequest[] batch, int at, int count, GpuStreams streams, StreamLane lane) {
+        WorkRequest request = batch[at];
         return switch (request.operation()) {
             case WRITE, READ ->
                 request.hasPages()
@@ -79,74 +102,6 @@ final class WorkPosting {
         };
     }
 
-    /**
-     * The GPU that carries it out: the local memory's; that of the word; else the one that the remote memory lies on, or, if this
-     * process does not see it or it refuses, one that has it mapped; −1 for none.
-     */
-    private int ordinalOf(WorkRequest request, CudaRemoteKey key) {
-        if (request.operation().isAtomic()) {
-            return ordinalOfWord(key, key.allocation().preferred());
-        }
-        if (request.registration() instanceof DeviceRegistration device) {
-            return device.gpu().ordinal();
-        }
-        int owner = gpus.ordinal(key.allocation().keys().gpu());
-        return owner != NONE && key.allocation().refusal(owner) == null
-                ? owner
-                : key.allocation().preferred();
-    }
-
-    /** A GPU whose additions to a word are atomic: the wanted one if it is; else the one that the word lies on, if it is seen here. */
-    private int ordinalOfWord(CudaRemoteKey key, int wanted) {
-        String owner = key.allocation().keys().gpu();
-        return wanted != NONE && gpus.addsTo(wanted, owner) ? wanted : gpus.ordinal(owner);
-    }
-
-    private static boolean isCopy(WorkRequest request) {
-        return request.operation() == WorkRequest.Opcode.WRITE || request.operation() == WorkRequest.Opcode.READ;
-    }
-
-    private @Nullable CompletionStatus refusal(WorkRequest request, CudaRemoteKey key, int ordinal) {
-        long length = request.hasPages() ? 0 : request.length();
-        CompletionStatus refused = key.refusal(request.operation(), request.remoteOffset(), length);
-        if (refused != null) {
-            return refused;
-        }
-        if (ordinal == NONE) {
-            return request.operation().isAtomic() ? CompletionStatus.UNSUPPORTED : CompletionStatus.REMOTE_MEMORY_FAULT;
-        }
-        if (key.allocation().refusal(ordinal) != null) {
-            return CompletionStatus.REMOTE_MEMORY_FAULT;
-        }
-        if (isCopy(request) && isLocalRefused(request.registration())) {
-            return CompletionStatus.LOCAL_MEMORY_FAULT;
-        }
-        return request.hasSignal() ? signalRefusal(request, ordinal) : null;
-    }
-
-    private @Nullable CompletionStatus signalRefusal(WorkRequest request, int ordinal) {
-        CudaRemoteKey word = (CudaRemoteKey) request.signal();
-        CompletionStatus refused =
-                word.refusal(WorkRequest.Opcode.SIGNAL, request.signalOffset(), WorkRequest.WORD_BYTES);
-        if (refused != null) {
-            return refused;
-        }
-        int adding = ordinalOfWord(word, ordinal);
-        if (adding == NONE) {
-            return CompletionStatus.UNSUPPORTED;
-        }
-        return word.allocation().refusal(adding) == null ? null : CompletionStatus.REMOTE_MEMORY_FAULT;
-    }
-
-    private static boolean isLocalRefused(@Nullable RegisteredMemory registration) {
-        return switch (registration) {
-            case DeviceRegistration device -> false;
-            case HostRegistration host ->
-                host.state() == HostRegistration.State.REFUSED || host.state() == HostRegistration.State.CLOSED;
-            case null, default -> true;
-        };
-    }
-
     /** Whether all of its memory is mapped and pinned; if not, that is begun, and the engine told once it is. */
     private boolean isReady(WorkRequest request, CudaRemoteKey key, int ordinal) {
         if (!isMapped(key, ordinal)) {
@@ -154,11 +109,11 @@ final class WorkPosting {
         }
         if (request.hasSignal()) {
             CudaRemoteKey word = (CudaRemoteKey) request.signal();
-            if (!isMapped(word, ordinalOfWord(word, ordinal))) {
+            if (!isMapped(word, choice.ordinalOfWord(word, ordinal))) {
                 return false;
             }
         }
-        if (isCopy(request)
+        if (GpuChoice.isCopy(request)
                 && request.registration() instanceof HostRegistration host
                 && host.state() != HostRegistration.State.PINNED) {
             host.pin(gpus.open(ordinal), () -> context.loop().execute(resume));
@@ -228,7 +183,8 @@ final class WorkPosting {
     }
 
     private static boolean joins(WorkRequest next, WorkRequest first, int ordinal) {
-        if (next.operation() != first.operation()
+        if (OrderedPosting.isOrdered(next)
+                || next.operation() != first.operation()
                 || next.length() != first.length()
                 || next.hasSignal()
                 || next.hasPages()) {
@@ -253,25 +209,25 @@ final class WorkPosting {
             return;
         }
         boolean writes = request.operation() == WorkRequest.Opcode.WRITE;
-        long number = lane.nextSequence();
+        long number = ordered.begin(request, lane);
         long record = request.length() == 0
                 ? loop.record(lane, CudaStream.COMPLETE, number)
                 : copy(lane, number, writes ? remote : local, writes ? local : remote, request.length());
-        boolean carries = carriesSignal(request, ordinal);
-        if (carries) {
-            addSignal(record, request, ordinal);
-        }
-        loop.put(record, CudaStream.REQUEST_WORD_OFFSET, lane.wordAddress());
-        posted(
-                request,
-                lane,
-                number,
-                request.hasSignal() && !carries ? StreamLane.SIGNAL_FOLLOWS : StreamLane.NO_TABLE);
+        end(record, request, lane, number, ordinal);
+        boolean follows = choice.signalFollows(request, ordinal);
+        posted(request, lane, number, follows ? StreamLane.SIGNAL_FOLLOWS : StreamLane.NO_TABLE);
     }
 
-    /** Whether the GPU that copies adds to the word of the request's signal too. */
-    private boolean carriesSignal(WorkRequest request, int ordinal) {
-        return request.hasSignal() && ordinalOfWord((CudaRemoteKey) request.signal(), ordinal) == ordinal;
+    /** The last record of a copy, unless another GPU has to add to the word of its signal. */
+    private void end(long record, WorkRequest request, StreamLane lane, long number, int ordinal) {
+        if (choice.signalFollows(request, ordinal)) {
+            loop.put(record, CudaStream.REQUEST_WORD_OFFSET, lane.wordAddress());
+            return;
+        }
+        if (request.hasSignal() && !lane.isRefused(number)) {
+            addSignal(record, request, ordinal);
+        }
+        ordered.end(record, request, lane, number);
     }
 
     private long copy(StreamLane lane, long number, long destination, long source, long bytes) {
@@ -295,51 +251,85 @@ final class WorkPosting {
     private void giveParts(WorkRequest request, GpuStreams streams, StreamLane lane) {
         PartedCopy copy = freeParts.isEmpty() ? new PartedCopy() : freeParts.removeLast();
         copy.begin(request, streams, lane);
-        endpoint.posted(request);
-        given = copy;
+        lane.keep();
+        begun.add(copy);
+        if (OrderedPosting.isOrdered(request)) {
+            ordered.partsBegun(request);
+        } else {
+            endpoint.posted(request);
+            blocking = copy;
+        }
         giveRest();
     }
 
-    /** Gives a stream the next copies of what was begun; false if some are left. */
+    /** Gives streams the next copies of what was begun; false if nothing may follow yet. */
     private boolean giveRest() {
-        PartedCopy copy = given;
-        if (copy == null) {
-            return true;
+        for (int i = 0; i < begun.size(); ) {
+            PartedCopy copy = begun.get(i);
+            if (!copy.isGiven() && copy.lane().recordRoom() > 0) {
+                givePart(copy);
+            }
+            if (copy.isGiven()) {
+                given(copy);
+            } else {
+                i++;
+            }
         }
-        if (copy.lane().recordRoom() > 0) {
-            givePart(copy);
-        }
-        if (!copy.isGiven()) {
+        if (!begun.isEmpty()) {
             loop.owe(endpoint);
-            return false;
         }
-        given = null;
-        return true;
+        return blocking == null;
     }
 
     private void givePart(PartedCopy copy) {
         WorkRequest request = copy.request();
         StreamLane lane = copy.lane();
+        if (request.startAfter() != null && copy.position() > 0) {
+            // nothing of it goes on if the driver does not take the wait before its first part
+            loop.flush();
+            if (copy.isGiven() || lane.recordRoom() == 0) {
+                return;
+            }
+        }
         int ordinal = copy.streams().gpu().ordinal();
         long local = localBase(request);
         long remote = ((CudaRemoteKey) request.remote()).address(ordinal);
         boolean writes = request.operation() == WorkRequest.Opcode.WRITE;
-        long number = lane.nextSequence();
+        copy.partBegun();
         long before = copy.position();
+        long number = before == 0 ? ordered.begin(request, lane) : lane.nextSequence();
         long record = NONE;
-        while (!copy.isGiven() && lane.recordRoom() > 0) {
+        while (!copy.isGiven() && (record == NONE || lane.recordRoom() > 0)) {
             long from = local + copy.local();
             long to = remote + copy.remote();
             long length = inOneRange(request, from, copy.pieceBytes());
             record = copy(lane, number, writes ? to : from, writes ? from : to, length);
             copy.gave(length);
         }
-        if (copy.isGiven() && carriesSignal(request, ordinal)) {
-            addSignal(record, request, ordinal);
+        if (record == NONE) {
+            // it has failed meanwhile
+            record = loop.record(lane, CudaStream.COMPLETE, number);
         }
-        loop.put(record, CudaStream.REQUEST_WORD_OFFSET, lane.wordAddress());
+        if (copy.isWhole()) {
+            end(record, request, lane, number, ordinal);
+        } else {
+            loop.put(record, CudaStream.REQUEST_WORD_OFFSET, lane.wordAddress());
+        }
         lane.addPart(copy, endpoint, number, context.loop().now(), copy.position() - before);
-        copy.partBegun();
+        if (lane.isRefused(number)) {
+            refused(request);
+        }
+    }
+
+    /** Nothing of a copy is left to be given. */
+    private void given(PartedCopy copy) {
+        if (begun.remove(copy)) {
+            copy.lane().letGo();
+            ordered.partsGiven(copy.request());
+        }
+        if (copy.equals(blocking)) {
+            blocking = null;
+        }
     }
 
     /** A stream is through with a part. */
@@ -351,13 +341,10 @@ final class WorkPosting {
     }
 
     private void end(PartedCopy copy) {
+        given(copy);
         WorkRequest request = copy.request();
         CompletionStatus status = copy.status();
-        boolean follows = request.hasSignal()
-                && !carriesSignal(request, copy.streams().gpu().ordinal());
-        if (copy.equals(given)) {
-            given = null;
-        }
+        boolean follows = choice.signalFollows(request, copy.streams().gpu().ordinal());
         copy.clear();
         freeParts.addLast(copy);
         if (follows && status == CompletionStatus.SUCCESS) {
@@ -398,7 +385,7 @@ final class WorkPosting {
                         writes ? pages.locals() : pages.remotes(),
                         request.firstPage(),
                         all);
-        long number = lane.nextSequence();
+        long number = ordered.begin(request, lane);
         long record = loop.record(lane, CudaStream.COPY_PAGES, number);
         loop.pages(record, all);
         lane.counters().launched(Unit.KERNEL, all * pages.pageBytes());
@@ -408,7 +395,7 @@ final class WorkPosting {
         loop.put(
                 record, CudaStream.REQUEST_DESTINATIONS_OFFSET, streams.tables().destinations(slot));
         loop.put(record, CudaStream.REQUEST_SOURCES_OFFSET, streams.tables().sources(slot));
-        loop.put(record, CudaStream.REQUEST_WORD_OFFSET, lane.wordAddress());
+        ordered.end(record, request, lane, number);
         for (int i = 0; i < requests; i++) {
             posted(batch[at + i], lane, number, i == requests - 1 ? slot : StreamLane.NO_TABLE);
         }
@@ -417,7 +404,9 @@ final class WorkPosting {
 
     /** Whether a request has the next pages of the same list, and one launch takes them too. */
     private static boolean goesOn(WorkRequest first, int pages, WorkRequest next) {
-        if (!next.hasPages()
+        if (OrderedPosting.isOrdered(first)
+                || OrderedPosting.isOrdered(next)
+                || !next.hasPages()
                 || !next.pages().equals(first.pages())
                 || !next.remote().equals(first.remote())
                 || next.operation() != first.operation()
@@ -435,14 +424,14 @@ final class WorkPosting {
         for (int i = 0; i < request.length(); i++) {
             streams.pinned().set(ValueLayout.JAVA_BYTE, cell + i, (byte) (request.operand() >>> (Byte.SIZE * i)));
         }
-        long number = lane.nextSequence();
+        long number = ordered.begin(request, lane);
         long record = copy(
                 lane,
                 number,
                 key.address(streams.gpu().ordinal()) + request.remoteOffset(),
                 streams.pinnedAddress() + cell,
                 request.length());
-        loop.put(record, CudaStream.REQUEST_WORD_OFFSET, lane.wordAddress());
+        ordered.end(record, request, lane, number);
         posted(request, lane, number, StreamLane.NO_TABLE);
         return 1;
     }
@@ -451,14 +440,12 @@ final class WorkPosting {
 
     private int postSignal(WorkRequest request, GpuStreams streams, StreamLane lane) {
         CudaRemoteKey key = (CudaRemoteKey) request.remote();
-        long number = lane.nextSequence();
+        long number = ordered.begin(request, lane);
         long record = loop.record(lane, CudaStream.COMPLETE, number);
-        loop.put(
-                record,
-                CudaStream.REQUEST_SIGNAL_OFFSET,
-                key.address(streams.gpu().ordinal()) + request.remoteOffset());
+        long word = key.address(streams.gpu().ordinal()) + request.remoteOffset();
+        loop.put(record, CudaStream.REQUEST_SIGNAL_OFFSET, lane.isRefused(number) ? 0 : word);
         loop.put(record, CudaStream.REQUEST_ADDEND_OFFSET, request.operand());
-        loop.put(record, CudaStream.REQUEST_WORD_OFFSET, lane.wordAddress());
+        ordered.end(record, request, lane, number);
         posted(request, lane, number, StreamLane.NO_TABLE);
         return 1;
     }
@@ -466,7 +453,7 @@ final class WorkPosting {
     private int postFetch(WorkRequest request, GpuStreams streams, StreamLane lane) {
         CudaRemoteKey key = (CudaRemoteKey) request.remote();
         boolean adds = request.operation() == WorkRequest.Opcode.FETCH_ADD;
-        long number = lane.nextSequence();
+        long number = ordered.begin(request, lane);
         long record = loop.record(lane, adds ? CudaStream.FETCH_ADD : CudaStream.COMPARE_AND_SWAP, number);
         lane.counters().launched(Unit.KERNEL, WorkRequest.WORD_BYTES);
         loop.put(
@@ -476,7 +463,7 @@ final class WorkPosting {
         loop.put(record, CudaStream.REQUEST_SOURCE_OFFSET, streams.pinnedAddress() + lane.cell());
         loop.put(record, CudaStream.REQUEST_LENGTH_OFFSET, request.operand());
         loop.put(record, CudaStream.REQUEST_DESTINATIONS_OFFSET, request.expected());
-        loop.put(record, CudaStream.REQUEST_WORD_OFFSET, lane.wordAddress());
+        ordered.end(record, request, lane, number);
         posted(request, lane, number, StreamLane.NO_TABLE);
         return 1;
     }
@@ -497,7 +484,7 @@ final class WorkPosting {
     private void postSignalsDue() {
         WorkRequest request;
         while ((request = signalsDue.peekFirst()) != null) {
-            int ordinal = ordinalOfWord((CudaRemoteKey) request.signal(), NONE);
+            int ordinal = choice.ordinalOfWord((CudaRemoteKey) request.signal(), NONE);
             StreamLane lane = loop.streams(ordinal).idlest();
             if (lane == null) {
                 loop.owe(endpoint);
@@ -507,13 +494,8 @@ final class WorkPosting {
             long number = lane.nextSequence();
             long record = loop.record(lane, CudaStream.COMPLETE, number);
             addSignal(record, request, ordinal);
-            loop.put(record, CudaStream.REQUEST_WORD_OFFSET, lane.wordAddress());
-            lane.add(
-                    request,
-                    endpoint,
-                    number,
-                    StreamLane.NO_TABLE,
-                    context.loop().now());
+            ordered.end(record, request, lane, number);
+            add(request, lane, number, StreamLane.NO_TABLE);
         }
     }
 
@@ -521,6 +503,12 @@ final class WorkPosting {
     void goOn() {
         postSignalsDue();
         giveRest();
+        ordered.postHeld(false);
+    }
+
+    /** Posts what waits for a lane too, if its event has happened. */
+    void postHappened() {
+        ordered.postHeld(true);
     }
 
     /** The endpoint is closed: what was not given to a stream is not done. */
@@ -529,18 +517,44 @@ final class WorkPosting {
         while ((request = signalsDue.pollFirst()) != null) {
             endpoint.finished(request, CompletionStatus.FLUSHED);
         }
-        PartedCopy copy = given;
-        if (copy != null) {
-            given = null;
+        while (!begun.isEmpty()) {
+            PartedCopy copy = begun.getFirst();
             copy.stop(CompletionStatus.FLUSHED);
+            given(copy);
             if (copy.isOver()) {
                 end(copy);
             }
         }
+        ordered.flushHeld();
+    }
+
+    /** The driver has not taken something of a request: nothing more of that is given. */
+    void refused(WorkRequest request) {
+        ordered.refused(request);
+        for (int i = 0; i < begun.size(); i++) {
+            PartedCopy copy = begun.get(i);
+            if (copy.request().equals(request)) {
+                copy.stop(CompletionStatus.LOCAL_MEMORY_FAULT);
+            }
+        }
+    }
+
+    /** A request has ended. */
+    void ended(WorkRequest request, CompletionStatus status) {
+        ordered.ended(request, status);
     }
 
     private void posted(WorkRequest request, StreamLane lane, long number, int slot) {
-        endpoint.posted(request);
+        if (!OrderedPosting.isOrdered(request)) {
+            endpoint.posted(request);
+        }
+        add(request, lane, number, slot);
+    }
+
+    private void add(WorkRequest request, StreamLane lane, long number, int slot) {
         lane.add(request, endpoint, number, slot, context.loop().now());
+        if (lane.isRefused(number)) {
+            ordered.refused(request);
+        }
     }
 }
