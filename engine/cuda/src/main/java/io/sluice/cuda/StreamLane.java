@@ -159,13 +159,7 @@ final class StreamLane {
     }
 
     private void add(
-            WorkRequest request,
-            Owner owner,
-            long number,
-            int slot,
-            long now,
-            long length,
-            @Nullable PartedCopy part) {
+            WorkRequest request, Owner owner, long number, int slot, long now, long length, @Nullable PartedCopy part) {
         int at = tail++ & MASK;
         requests[at] = request;
         owners[at] = owner;

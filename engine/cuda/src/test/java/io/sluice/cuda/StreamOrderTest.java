@@ -215,7 +215,8 @@ class StreamOrderTest {
         long launches = gpu().launches(unit);
         long bytes = gpu().bytes(unit);
         SoftGpu.delay(2_000);
-        CompletableFuture<Void> end = writePages(pages, pageBytes, after(filling).completeInto(word));
+        CompletableFuture<Void> end =
+                writePages(pages, pageBytes, after(filling).completeInto(word));
         int behind = pages * pageBytes;
         Patience.await(write(behind, 8, TransferOptions.defaults()));
         Patience.await(write(behind, 8, after(stream(0))));
@@ -324,7 +325,8 @@ class StreamOrderTest {
         StreamWord word = word(1);
         for (int round = 1; round <= 4; round++) {
             assertThat(word.next()).isEqualTo(round);
-            // one in the middle of a call is refused again when it is the first of the next; the last time, in the second part
+            // one in the middle of a call is refused again when it is the first of the next; the last time, in the
+            // second part
             SoftGpu.refuseCopies(round == 4 ? 300 : 5, round == 2 ? 0 : 2);
             CompletableFuture<Void> end = writePages(after(stream(0)).completeInto(word));
             if (round == 2) {

@@ -87,7 +87,7 @@ public final class VariableNames {
 
     /** Read by the command line and what starts it. */
     private static final List<String> OF_PROGRAMS = Stream.of(
-                    "AOT", "CACHE", "JAVA_HOME", "JAVA_OPTIONS", "LOG_LEVEL", "NO_INSTALL", "PEERS")
+                    "AOT", "CACHE", "JAVA_HOME", "JAVA_OPTIONS", "LOG_LEVEL", "NCCL_LIBRARY", "NO_INSTALL", "PEERS")
             .map(PREFIX::concat)
             .toList();
 
