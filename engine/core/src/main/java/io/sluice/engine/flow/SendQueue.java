@@ -5,6 +5,7 @@ import io.sluice.engine.MemoryKind;
 import io.sluice.engine.RegionClosedException;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.StreamCompletion;
+import io.sluice.engine.StreamEvent;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.WorkRequest;
@@ -272,14 +273,7 @@ final class SendQueue {
         long position = transfer.position();
         long length = transfer.length(element);
         LeasedMemory memory = transfer.local(element);
-        PageTransfer pages = transfer instanceof PageTransfer paged ? paged : null;
-        long bytes;
-        if (pages == null) {
-            MemoryKind kind = memory == null ? MemoryKind.HOST : memory.memory().kind();
-            bytes = Math.min(length - position, path.chunker(kind).chunk(length));
-        } else {
-            bytes = pages.chunk(element, position, path);
-        }
+        long bytes = chunkBytes(transfer, path, memory, element, position, length);
         // before credits and leases are taken: the heap may be full
         fillPools();
         boolean hasBytes = false;
@@ -302,7 +296,42 @@ final class SendQueue {
             finishPosting(transfer, operation);
             return true;
         }
+        Chunk chunk = describe(operation, transfer, path, memory, element, position, bytes, length);
+        operation.chunkPosted();
+        path.add(chunk);
+        transfer.advance(bytes);
+        if (transfer.position() == length) {
+            finishPosting(transfer, operation);
+        }
+        return true;
+    }
+
+    private static long chunkBytes(
+            DataTransfer transfer,
+            PathQueue path,
+            @Nullable LeasedMemory memory,
+            int element,
+            long position,
+            long length) {
+        if (transfer instanceof PageTransfer pages) {
+            return pages.chunk(element, position, path);
+        }
+        MemoryKind kind = memory == null ? MemoryKind.HOST : memory.memory().kind();
+        return Math.min(length - position, path.chunker(kind).chunk(length));
+    }
+
+    /** Takes a chunk from the pool and describes a piece of an element in it. */
+    private Chunk describe(
+            ElementOperation operation,
+            DataTransfer transfer,
+            PathQueue path,
+            @Nullable LeasedMemory memory,
+            int element,
+            long position,
+            long bytes,
+            long length) {
         Chunk chunk = freeChunks.removeFirst();
+        PageTransfer pages = transfer instanceof PageTransfer paged ? paged : null;
         if (memory == null) {
             chunk.prepareWord(
                     operation,
@@ -331,19 +360,16 @@ final class SendQueue {
                 signalling.carry(chunk);
             }
         }
-        chunk.waitFor(transfer.startOnDevice());
+        StreamEvent start = transfer.startOnDevice();
+        if (start != null) {
+            chunk.waitFor(start);
+        }
         StreamCompletion completion = transfer.completionOnDevice();
         if (completion != null) {
             chunk.tellOfTheEnd(completion, element == transfer.elements() - 1 && position + bytes == length);
         }
         chunk.first(position == 0);
-        operation.chunkPosted();
-        path.add(chunk);
-        transfer.advance(bytes);
-        if (transfer.position() == length) {
-            finishPosting(transfer, operation);
-        }
-        return true;
+        return chunk;
     }
 
     private void fillPools() {

@@ -156,6 +156,9 @@ final class WaitingTransfers {
 
     /** Returns the first of a priority, given by its first list. */
     private @Nullable DataTransfer first(int list, int without) {
+        if (paths == 1) {
+            return without == 0 ? first[list] : null;
+        }
         DataTransfer found = null;
         for (int path = 0; path < paths; path++) {
             DataTransfer transfer = first[list + path];
