@@ -74,7 +74,8 @@ class MetricsProgramTest {
             assertThat(sum(scrape, "sluice_in_flight_operations\\{.*\\}")).isZero();
             assertThat(EngineMeter.values())
                     // a port's own counters take hardware
-                    .filteredOn(meter -> meter != EngineMeter.PORT_EVENTS && !meter.name().startsWith("DEVICE_"))
+                    .filteredOn(meter ->
+                            meter != EngineMeter.PORT_EVENTS && !meter.name().startsWith("DEVICE_"))
                     .flatExtracting(EngineMeter::prometheusNames)
                     .allSatisfy(name -> assertThat(scrape).contains("\n" + name + "{"));
             assertThat(scrape).contains("jvm_memory_used_bytes{", "jvm_threads_live_threads", "jvm_gc_");
