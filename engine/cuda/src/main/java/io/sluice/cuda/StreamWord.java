@@ -109,9 +109,14 @@ public final class StreamWord implements StreamCompletion, AutoCloseable {
 
     void release() {
         if (holders.decrementAndGet() == 0) {
-            memory.close();
-            CudaDevice.close(device);
+            // the driver waits for the kernels of the process, and the last holder may be a poller
+            Thread.ofPlatform().daemon().name("sluice-cuda-word").start(this::giveBack);
         }
+    }
+
+    private void giveBack() {
+        memory.close();
+        CudaDevice.close(device);
     }
 
     @Override
@@ -122,7 +127,10 @@ public final class StreamWord implements StreamCompletion, AutoCloseable {
         }
     }
 
-    /** Gives the memory back, once no transfer completes into it. No stream may wait for it any more. */
+    /**
+     * Gives the memory back, once no transfer completes into it and the kernels on the GPU have ended; returns before
+     * that. No stream may wait for it any more.
+     */
     @Override
     public void close() {
         if (open.compareAndSet(true, false)) {
