@@ -12,6 +12,9 @@ public final class CudaException extends SluiceException {
     /** The driver's error for what is ending, negated. */
     static final int DEINITIALIZED = -4;
 
+    /** The driver's error for what it does not offer, negated. */
+    static final int NOT_SUPPORTED = -801;
+
     /** The driver's error for a handle that this process has made itself, negated ({@code CUDA_ERROR_INVALID_CONTEXT}). */
     static final int OWN_HANDLE = -201;
 

@@ -93,7 +93,13 @@ final class Gpu implements AutoCloseable {
     /** Makes memory of it zeros, and waits until it is; false if that takes too long, and the GPU may still write there. */
     boolean zero(long address, long bytes) {
         long stream = newStream();
-        PinnedMemory pinned = new PinnedMemory(device(), metrics(), CudaStream.REQUEST_BYTES + Long.BYTES);
+        PinnedMemory pinned;
+        try {
+            pinned = new PinnedMemory(device(), metrics(), CudaStream.REQUEST_BYTES + Long.BYTES);
+        } catch (RuntimeException | Error e) {
+            CudaStream.destroy(stream);
+            throw e;
+        }
         int state = fill(stream, pinned, address, bytes);
         if (state == CudaStream.NOT_READY) {
             // so that neither stream nor word can be given back

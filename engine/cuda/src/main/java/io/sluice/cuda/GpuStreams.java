@@ -50,7 +50,8 @@ final class GpuStreams {
             pinned.close();
             throw e;
         }
-        streams.forEach(GpuStreams::awaitBeginning);
+        long began = System.nanoTime();
+        streams.forEach(stream -> awaitBeginning(stream, began));
         long tablesAt = count * LANE_BYTES;
         PageTables tables =
                 new PageTables(pinned.segment().asSlice(tablesAt, PageTables.BYTES), pinned.deviceAddress() + tablesAt);
@@ -63,8 +64,7 @@ final class GpuStreams {
     }
 
     /** A stream begins by clearing memory of its own, which is freed with it. */
-    private static void awaitBeginning(long stream) {
-        long began = System.nanoTime();
+    private static void awaitBeginning(long stream, long began) {
         while (CudaStream.query(stream) == CudaStream.NOT_READY
                 && System.nanoTime() - began < LONGEST_BEGINNING_NANOS) {
             LockSupport.parkNanos(LOOK_NANOS);

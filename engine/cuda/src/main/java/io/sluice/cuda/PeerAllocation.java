@@ -174,6 +174,12 @@ final class PeerAllocation {
         if (here.isImported()) {
             return mapHandle(gpu, here.handle());
         }
+        if (here.way() == MemoryKeys.Way.NONE) {
+            // access of peers covers neither pools nor the virtual-memory API; a kernel would fault the process
+            throw new CudaException(
+                    "memory of a pool or without a handle type is reached by its own GPU alone",
+                    CudaException.NOT_SUPPORTED);
+        }
         CudaException.check(
                 CudaDevice.enablePeer(
                         gpu.device(), gpus.open(here.gpu().ordinal()).device()),

@@ -17,7 +17,6 @@ final class PinnedRanges {
     /** The host's. */
     static final long PAGE_BYTES = MachineFacts.pageSize();
 
-    private static final int NOT_SUPPORTED = -801;
     private static final int INVALID_VALUE = -1;
     private static final int ALREADY_REGISTERED = -712;
 
@@ -180,7 +179,8 @@ final class PinnedRanges {
             Pin pin = new Pin(ranges);
             for (Range each : ranges) {
                 if (pin.deviceAddress(each.from) != each.deviceAddress) {
-                    throw new CudaException("GPUs see regions apart that share pages of the host", NOT_SUPPORTED);
+                    throw new CudaException(
+                            "GPUs see regions apart that share pages of the host", CudaException.NOT_SUPPORTED);
                 }
             }
             return pin;

@@ -284,8 +284,8 @@ final class WorkPosting {
     private void givePart(PartedCopy copy) {
         WorkRequest request = copy.request();
         StreamLane lane = copy.lane();
-        if (request.startAfter() != null && copy.position() > 0) {
-            // nothing of it goes on if the driver does not take the wait before its first part
+        if ((request.startAfter() != null || request.hasSignal()) && copy.position() > 0) {
+            // nothing of it goes on, and no signal, if the driver does not take the wait or an earlier part
             loop.flush();
             if (copy.isGiven() || lane.recordRoom() == 0) {
                 return;
