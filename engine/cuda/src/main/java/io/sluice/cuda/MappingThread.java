@@ -1,6 +1,6 @@
 package io.sluice.cuda;
 
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
@@ -12,12 +12,13 @@ final class MappingThread implements AutoCloseable {
     private final ThreadPoolExecutor executor;
 
     MappingThread() {
+        // a poller hands work over, so that the queue must not lock
         executor = new ThreadPoolExecutor(
                 1,
                 1,
                 IDLE_SECONDS,
                 TimeUnit.SECONDS,
-                new LinkedBlockingQueue<>(),
+                new LinkedTransferQueue<>(),
                 Thread.ofPlatform().daemon().name("sluice-cuda-mappings").factory());
         executor.allowCoreThreadTimeOut(true);
     }

@@ -1,6 +1,6 @@
 package io.sluice.cuda;
 
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -22,12 +22,13 @@ final class ReleaseThread implements AutoCloseable {
     private final ThreadPoolExecutor executor;
 
     ReleaseThread() {
+        // a poller hands work over, so that the queue must not lock
         executor = new ThreadPoolExecutor(
                 1,
                 1,
                 IDLE_SECONDS,
                 TimeUnit.SECONDS,
-                new LinkedBlockingQueue<>(),
+                new LinkedTransferQueue<>(),
                 Thread.ofPlatform().daemon().name("sluice-cuda-releases").factory());
         executor.allowCoreThreadTimeOut(true);
     }

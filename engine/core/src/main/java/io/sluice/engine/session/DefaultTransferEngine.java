@@ -51,7 +51,8 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedTransferQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -102,11 +103,17 @@ public final class DefaultTransferEngine implements TransferEngine {
             made.add(new Poller("sluice-" + number + "-poller-" + i, i, options, this::pollerFailed));
         }
         this.pollers = List.copyOf(made);
-        this.housekeeping = Executors.newSingleThreadExecutor(task -> {
-            Thread thread = new Thread(task, "sluice-" + number + "-housekeeping");
-            thread.setDaemon(true);
-            return thread;
-        });
+        // a poller hands work over, so that the queue must not lock
+        this.housekeeping = new ThreadPoolExecutor(
+                1,
+                1,
+                0,
+                TimeUnit.SECONDS,
+                new LinkedTransferQueue<>(),
+                Thread.ofPlatform()
+                        .daemon()
+                        .name("sluice-" + number + "-housekeeping")
+                        .factory());
         this.regions = new RegionRegistry(
                 transports.all(),
                 new DescriptorKeys(id, epoch),
