@@ -9,6 +9,7 @@ import org.jspecify.annotations.NullMarked;
 module io.sluice.engine {
     requires static transitive org.jspecify;
     requires io.sluice.jni;
+    requires java.management;
     requires org.jctools.core;
     requires org.slf4j;
 

@@ -79,7 +79,7 @@ public final class Poller implements EventLoop, PollerLoop.Owner {
         stallNanos = options.stallThreshold().toNanos();
         stages = new PollerLoop(this, this, stallNanos);
         try {
-            stallCause = new StallCause(ThreadTimes.ofKernel(arena), stallNanos);
+            stallCause = new StallCause(ThreadTimes.ofKernel(arena), StallCause.loadedClasses(), stallNanos);
             thread = new PollerThread(this, this::run, name);
             descriptors = new WatchedDescriptors(this, idleStrategy.parksAtOnce(), arena);
         } catch (RuntimeException | Error e) {

@@ -9,7 +9,8 @@ class StallCauseTest {
     private static final long MS = 1_000_000;
 
     private final Counts counts = new Counts();
-    private final StallCause cause = new StallCause(counts, 200 * MS);
+    private long classes = 3_000;
+    private final StallCause cause = new StallCause(counts, () -> classes, 200 * MS);
     private long now = 5_000 * MS;
 
     private static final class Counts implements ThreadTimes {
@@ -57,11 +58,27 @@ class StallCauseTest {
     }
 
     @Test
-    void aThreadThatWorkedHadACallbackThatTookLongOrCodeToLoad() {
+    void aThreadThatWorkedHadACallbackThatTookLong() {
         assertThat(longCycle(240, 5, 5))
                 .contains("ran for 240 ms")
-                .contains("a callback works too long", "loaded for its first use")
-                .doesNotContain("blocks");
+                .contains("a callback works too long")
+                .doesNotContain("blocks", "classes");
+    }
+
+    @Test
+    void aCycleInWhichManyClassesWereLoadedAccusesNoCallback() {
+        for (long ran : new long[] {240, 5}) {
+            cause.sample(now);
+            classes += 57;
+            passes(ran, 5, 245 - ran);
+            assertThat(cause.of(250 * MS, now)).contains("loaded 57 classes").doesNotContain("callback");
+        }
+        // those before it, and a few, explain nothing
+        classes += 100;
+        cause.sample(now);
+        classes += 3;
+        passes(240, 5, 5);
+        assertThat(cause.of(250 * MS, now)).contains("a callback works too long");
     }
 
     @Test
@@ -111,7 +128,7 @@ class StallCauseTest {
 
     @Test
     void aShortThresholdIsJudgedByItsOwnCycle() {
-        StallCause strict = new StallCause(counts, 1 * MS);
+        StallCause strict = new StallCause(counts, () -> classes, 1 * MS);
         strict.sample(now);
         for (int i = 0; i < 40; i++) {
             counts.ran += MS / 4;
