@@ -105,7 +105,13 @@ public final class Environment {
         });
     }
 
-    void size(String name, LongConsumer setter) {
+    /**
+     * Reads a size in bytes, such as {@code 4194304}, {@code 512KiB} or {@code 4MiB}.
+     *
+     * @param name the variable's name
+     * @param setter receives the bytes
+     */
+    public void size(String name, LongConsumer setter) {
         text(name, value -> setter.accept(bytes(value)));
     }
 

@@ -29,7 +29,8 @@ public interface PathPolicy {
      *     version does not report it
      * @param use what the path is for
      * @param local the kind of the local memory; {@link MemoryKind#HOST} for {@link Use#WORDS}
-     * @param candidates the paths that are able to, the connection's most preferred first; at least one
+     * @param candidates the paths that are able to, the connection's most preferred first, and those that stage memory of a
+     *     device in the host's last; at least one
      */
     record Question(
             RegionDescriptor region,

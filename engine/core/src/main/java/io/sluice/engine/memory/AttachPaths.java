@@ -44,9 +44,7 @@ public final class AttachPaths {
 
     /** Whether a path may reach memory of a kind. */
     boolean register(MemoryKind kind) {
-        return paths.stream()
-                .anyMatch(
-                        path -> path.transport().transport().memory().register().contains(kind));
+        return paths.stream().anyMatch(path -> path.transport().exposes(kind));
     }
 
     /** Returns the exports of a region by path; null if the peer reaches it over none. */

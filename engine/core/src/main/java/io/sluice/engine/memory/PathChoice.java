@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 /** Chooses the paths over which a region of the peer is reached. On the connection's loop. */
 final class PathChoice {
     private static final MemoryKind[] KINDS = MemoryKind.values();
+    private static final String STAGED = "staged through pinned memory of the host: ";
 
     private final List<AttachPath> paths;
     private final PathPolicy policy;
@@ -81,7 +82,13 @@ final class PathChoice {
     }
 
     private boolean accesses(int path, MemoryKind local) {
-        return paths.get(path).transport().transport().memory().access().contains(local);
+        return paths.get(path).transport().accesses(local);
+    }
+
+    /** Whether a path carries bytes between two kinds of memory through a ring of pinned memory of the host. */
+    private boolean isStaged(AttachPath path, MemoryKind local) {
+        return path.transport().transport().carriesStaged()
+                && (local != MemoryKind.HOST || descriptor.kind() != MemoryKind.HOST);
     }
 
     private boolean carriesWords(int path) {
@@ -91,9 +98,11 @@ final class PathChoice {
 
     private @Nullable RegionPath choose(Use use, MemoryKind local, IntPredicate able) {
         List<ConnectionPath> candidates = new ArrayList<>(paths.size());
+        int direct = 0;
         for (AttachPath path : paths) {
             if (keys[path.index()] != null && able.test(path.index())) {
-                candidates.add(path.face());
+                // what goes through the host comes last
+                candidates.add(isStaged(path, local) ? candidates.size() : direct++, path.face());
             }
         }
         if (candidates.isEmpty()) {
@@ -116,14 +125,17 @@ final class PathChoice {
     }
 
     private String reason(AttachPath taken, ConnectionPath preferred, Use use, MemoryKind local) {
+        boolean staged = isStaged(taken, local);
         if (!taken.face().equals(preferred)) {
-            return "the path policy prefers it to " + preferred.transport();
-        }
-        if (taken.index() == 0) {
-            return "the connection's preferred path reaches the region";
+            return (staged ? STAGED : "") + "the path policy prefers it to " + preferred.transport();
         }
         StringBuilder reason = new StringBuilder();
-        for (AttachPath better : paths.subList(0, taken.index())) {
+        for (AttachPath better : paths) {
+            boolean precedes =
+                    isStaged(better, local) == staged ? better.index() < taken.index() : staged;
+            if (!precedes) {
+                continue;
+            }
             reason.append(reason.isEmpty() ? "" : "; ")
                     .append(better.face().transport())
                     .append(" does not: ")
@@ -134,7 +146,10 @@ final class PathChoice {
                                             ? "it only copies from and to the region"
                                             : "it does not access local memory of kind " + local);
         }
-        return reason.toString();
+        if (reason.isEmpty()) {
+            reason.append("the connection's preferred path reaches the region");
+        }
+        return staged ? STAGED + reason : reason.toString();
     }
 
     private String obstacles() {

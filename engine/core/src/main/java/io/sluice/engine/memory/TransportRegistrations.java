@@ -6,6 +6,7 @@ import io.sluice.engine.RegistrationException;
 import io.sluice.engine.providers.OpenTransport;
 import io.sluice.engine.transport.DeviceWords;
 import io.sluice.engine.transport.RegisteredMemory;
+import io.sluice.engine.transport.StagedMemory;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
@@ -20,11 +21,15 @@ final class TransportRegistrations implements AutoCloseable {
 
     private final @Nullable RegisteredMemory[] byTransport;
     private final boolean[] taken;
+    // of a device: for the transports that carry it staged, which another one has registered
+    private final boolean[] isStaged;
+    private @Nullable StagedMemory staged;
     private final @Nullable RegistrationException[] refusals;
 
     private TransportRegistrations(int transports) {
         byTransport = new @Nullable RegisteredMemory[transports];
         taken = new boolean[transports];
+        isStaged = new boolean[transports];
         refusals = new @Nullable RegistrationException[transports];
     }
 
@@ -55,6 +60,7 @@ final class TransportRegistrations implements AutoCloseable {
                     made.register(transport, memory, options);
                 }
             }
+            made.stage(transports, memory);
             made.checkTaken(transports, memory);
         } catch (RuntimeException | Error e) {
             made.close();
@@ -70,6 +76,20 @@ final class TransportRegistrations implements AutoCloseable {
             taken[index] = true;
         } catch (RegistrationException e) {
             refusals[index] = e;
+        }
+    }
+
+    private void stage(Collection<OpenTransport> transports, RegionMemory memory) {
+        for (RegisteredMemory registered : byTransport) {
+            if (staged == null && registered instanceof StagedMemory device) {
+                staged = device;
+            }
+        }
+        for (OpenTransport transport : transports) {
+            if (staged != null && transport.stages(memory.kind())) {
+                isStaged[transport.index()] = true;
+                taken[transport.index()] = true;
+            }
         }
     }
 
@@ -128,7 +148,7 @@ final class TransportRegistrations implements AutoCloseable {
 
     @Nullable
     RegisteredMemory get(int transport) {
-        return byTransport[transport];
+        return isStaged[transport] ? staged : byTransport[transport];
     }
 
     /** Returns the access to words of device memory; null if no transport offers it. */

@@ -1,6 +1,9 @@
 package io.sluice.engine.providers;
 
+import io.sluice.engine.MemoryKind;
+import io.sluice.engine.transport.Capabilities;
 import io.sluice.engine.transport.Transport;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A transport that the engine has opened. Any thread. */
@@ -8,6 +11,8 @@ public final class OpenTransport {
     private final String name;
     private final int index;
     private final Transport transport;
+    // kinds that other transports give it staged, with the chunk of each; complete before the transport is used
+    private Map<MemoryKind, Long> staged = Map.of();
     private final AtomicBoolean refusing = new AtomicBoolean();
 
     /**
@@ -48,6 +53,54 @@ public final class OpenTransport {
      */
     public Transport transport() {
         return transport;
+    }
+
+    /** Takes the kinds of memory that other transports of the engine register as staged; before the transport is used. */
+    void carry(Map<MemoryKind, Long> kinds) {
+        staged = Map.copyOf(kinds);
+    }
+
+    /**
+     * Whether it carries a kind of memory only through a ring of pinned memory of the host.
+     *
+     * @param kind the kind
+     * @return false if it does not carry the kind, or directly
+     */
+    public boolean stages(MemoryKind kind) {
+        return staged.containsKey(kind);
+    }
+
+    /**
+     * Whether peers can be given access to a kind of memory over it.
+     *
+     * @param kind the kind
+     * @return true also if the memory is staged
+     */
+    public boolean exposes(MemoryKind kind) {
+        return transport.memory().register().contains(kind) || stages(kind);
+    }
+
+    /**
+     * Whether a kind of memory may be the local side of a transfer over it.
+     *
+     * @param kind the kind
+     * @return true also if the memory is staged
+     */
+    public boolean accesses(MemoryKind kind) {
+        return transport.memory().access().contains(kind) || stages(kind);
+    }
+
+    /**
+     * Its capabilities, with the preferred chunks of staged memory.
+     *
+     * @return as its transport declares for all else
+     */
+    public Capabilities capabilities() {
+        Capabilities all = transport.capabilities();
+        for (Map.Entry<MemoryKind, Long> kind : staged.entrySet()) {
+            all = all.withPreferredChunk(kind.getKey(), kind.getValue());
+        }
+        return all;
     }
 
     /**

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -43,6 +44,7 @@ public final class Transports implements AutoCloseable {
                 made.tryOpen(provider, options);
             }
             made.openComplements(options);
+            made.shareStaged();
             if (made.opened.isEmpty()) {
                 throw new TransportUnavailableException(
                         "no transport is available: " + describe(made.lacking), cause(made.lacking));
@@ -87,6 +89,21 @@ public final class Transports implements AutoCloseable {
                         .filter(provider -> provider.name().equals(complement))
                         .forEach(provider -> tryOpen(provider, options));
                 complements.add(complement);
+            }
+        }
+    }
+
+    /** Lets transports that carry staged memory carry that of the others. */
+    private void shareStaged() {
+        Map<MemoryKind, Long> kinds = new EnumMap<>(MemoryKind.class);
+        for (OpenTransport each : opened.values()) {
+            kinds.putAll(each.transport().staged());
+        }
+        for (OpenTransport each : opened.values()) {
+            if (each.transport().carriesStaged()) {
+                Map<MemoryKind, Long> carried = new EnumMap<>(kinds);
+                carried.keySet().removeAll(each.transport().memory().register());
+                each.carry(carried);
             }
         }
     }
@@ -188,7 +205,30 @@ public final class Transports implements AutoCloseable {
                 reached.or(reach(each, refusing));
             }
         }
+        for (OpenTransport each : opened.values()) {
+            if (stagesMore(each, reached)
+                    && paths.size() < most
+                    && paths.stream().noneMatch(path -> path.transport().carriesStaged())
+                    && offered.contains(each.name())
+                    && whyOutOfReach(each, peerReach) == null) {
+                paths.add(each);
+            }
+        }
         return List.copyOf(paths);
+    }
+
+    /** Whether a transport carries a kind of memory staged that is not reached directly. */
+    private static boolean stagesMore(OpenTransport transport, BitSet reached) {
+        for (MemoryKind kind : MemoryKind.values()) {
+            if (transport.stages(kind) && !reached.get(pair(kind, kind))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static int pair(MemoryKind remote, MemoryKind local) {
+        return remote.ordinal() * MemoryKind.values().length + local.ordinal();
     }
 
     /** The memory that a transport is certain to reach. */
@@ -207,7 +247,7 @@ public final class Transports implements AutoCloseable {
         BitSet pairs = new BitSet();
         for (MemoryKind to : remote) {
             for (MemoryKind from : transport.transport().memory().access()) {
-                pairs.set(to.ordinal() * MemoryKind.values().length + from.ordinal());
+                pairs.set(pair(to, from));
             }
         }
         return pairs;

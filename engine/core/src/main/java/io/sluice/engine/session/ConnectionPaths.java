@@ -97,7 +97,7 @@ final class ConnectionPaths implements EndpointAdapter.Owner {
                     transports.stream()
                             .map(transport -> new FlowPath(
                                     transport.index(),
-                                    transport.transport().capabilities(),
+                                    transport.capabilities(),
                                     paths.get(transports.indexOf(transport)).endpoint(),
                                     engine.counters().connection(loop, transport)))
                             .toList(),

@@ -9,6 +9,7 @@ import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RegistrationException;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -48,6 +49,26 @@ public interface Transport extends AutoCloseable {
      */
     default @Nullable String complement() {
         return null;
+    }
+
+    /**
+     * Returns the kinds of memory whose registrations here are {@link StagedMemory}, so that transports that {@linkplain
+     * #carriesStaged() carry that} reach memory of these kinds where no transport reaches it directly.
+     *
+     * @return constant; the preferred chunk in bytes for each kind; none by default
+     */
+    default Map<MemoryKind, Long> staged() {
+        return Map.of();
+    }
+
+    /**
+     * Returns whether this transport's endpoints carry memory of other transports' {@link #staged()} kinds through a
+     * {@link StagingRing}, on both sides. Such a path is chosen only where there is no other.
+     *
+     * @return constant; false by default
+     */
+    default boolean carriesStaged() {
+        return false;
     }
 
     /**

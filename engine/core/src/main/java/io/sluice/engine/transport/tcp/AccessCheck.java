@@ -2,6 +2,7 @@ package io.sluice.engine.transport.tcp;
 
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.ExportedRegion;
+import io.sluice.engine.transport.StagedMemory;
 import io.sluice.engine.transport.WorkRequest;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
@@ -33,8 +34,8 @@ final class AccessCheck {
         if (region == null) {
             return CompletionStatus.UNKNOWN_REGION;
         }
-        // frame payloads pass through the processor
-        if (!region.memory().isHost()) {
+        // frame payloads pass through memory of the host
+        if (!region.memory().isHost() && !(region.registration() instanceof StagedMemory)) {
             return CompletionStatus.UNSUPPORTED;
         }
         return region.acquire(operation, key, epoch, offset, length);

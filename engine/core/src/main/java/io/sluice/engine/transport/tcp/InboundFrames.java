@@ -5,7 +5,6 @@ import io.sluice.engine.ProtocolException;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.ExportedRegion;
-import io.sluice.engine.transport.FaultCheckedCopy;
 import io.sluice.engine.transport.MemoryChecksum;
 import io.sluice.engine.transport.SecureStream;
 import io.sluice.engine.transport.WorkRequest;
@@ -32,8 +31,6 @@ final class InboundFrames {
     private final int descriptor;
     private final @Nullable SecureStream stream;
     private final Sink sink;
-    // checksum of the incoming payload; null on a connection without checksums
-    private final @Nullable MemoryChecksum payloadSum;
     private final int sumsBytes;
     private final InboundWords words;
 
@@ -42,32 +39,18 @@ final class InboundFrames {
             Arena.ofAuto().allocate(FrameHeader.LONGEST_BYTES + FrameHeader.SUMS_BYTES, Long.BYTES);
     private int heldBytes;
 
-    // the frame whose payload is being received
-    private Payload payload = Payload.NONE;
-    private long payloadLength;
-    private long payloadRemaining;
-    private MemorySegment target = MemorySegment.NULL;
-    private long targetOffset;
-    private boolean dropping;
+    private final IncomingPayload payload;
     private int announcedSum;
-    private @Nullable ExportedRegion lease;
-    private CompletionStatus status = CompletionStatus.SUCCESS;
-
-    // set while the payload goes to or comes from pages
     private final IncomingTable table = new IncomingTable();
-    private final PagedPayload pages = new PagedPayload();
-    private boolean paged;
-    private int directEntries;
 
     // a write has arrived whose signal must be the next frame
     private boolean signalDue;
+    // bytes of a put that became a write, to be parsed again
+    private long putBytes;
 
-    private enum Payload {
-        NONE,
-        WRITE,
-        WRITE_BEFORE_SIGNAL,
-        READ_DATA
-    }
+    // what has come behind a payload that a device is still copying
+    private MemorySegment rest = MemorySegment.NULL;
+    private int restBytes;
 
     /** The result of {@link #receive()}. */
     enum Received {
@@ -115,13 +98,19 @@ final class InboundFrames {
         boolean hasEnough();
     }
 
-    InboundFrames(EndpointContext context, LoopScratch scratch, int descriptor, Sink sink) {
-        this(context, scratch, descriptor, null, sink);
-    }
-
-    /** As the other constructor, but receives through the stream unless it is null. */
+    /**
+     * Creates a reader.
+     *
+     * @param stream the stream to receive through; null for the socket itself
+     * @param staged takes payloads for memory of a device
+     */
     InboundFrames(
-            EndpointContext context, LoopScratch scratch, int descriptor, @Nullable SecureStream stream, Sink sink) {
+            EndpointContext context,
+            LoopScratch scratch,
+            int descriptor,
+            @Nullable SecureStream stream,
+            StagedReceives staged,
+            Sink sink) {
         this.stream = stream;
         this.context = context;
         this.scratch = scratch;
@@ -129,29 +118,35 @@ final class InboundFrames {
         this.descriptor = descriptor;
         this.sink = sink;
         boolean summed = context.integrity() == Integrity.CRC32C;
-        this.payloadSum = summed ? scratch.newSum() : null;
+        this.payload = new IncomingPayload(scratch, summed, staged);
         this.sumsBytes = summed ? FrameHeader.SUMS_BYTES : 0;
         this.words = new InboundWords(context, scratch, summed);
     }
 
     boolean isInsideFrame() {
-        return payload != Payload.NONE || heldBytes > 0 || signalDue || table.isIncoming();
+        return payload.isIncoming() || heldBytes > 0 || signalDue || table.isIncoming();
     }
 
     /** Receives what the socket holds, up to a fair share. */
     Received receive() throws SocketFailedException {
         Received result = Received.NOTHING;
-        for (int i = 0; i < RECEIVES_A_CALL && !sink.isClosed() && !sink.hasEnough(); i++) {
-            boolean direct = stream == null && payload != Payload.NONE && !dropping && payloadRemaining >= DIRECT_BYTES;
-            long asked = direct ? askDirect() : askStaged();
+        for (int i = 0; i < RECEIVES_A_CALL && !sink.isClosed() && !sink.hasEnough() && !payload.awaitsDevice(); i++) {
+            if (isHeldUp()) {
+                parseRest();
+                result = Received.PROGRESS;
+                continue;
+            }
+            boolean direct = stream == null && payload.takesDirectly(DIRECT_BYTES);
+            // no more than the next header: another such payload is likely, and should not go through the staging memory
+            long asked = direct ? payload.askDirect((long) FrameHeader.BYTES + sumsBytes) : askStaged();
             long received = direct
-                    ? Sockets.receiveVector(descriptor, scratch.vectorAddress(), directEntries)
+                    ? Sockets.receiveVector(descriptor, scratch.vectorAddress(), payload.directEntries())
                     : receiveStaged(asked);
             if (received == -Errno.EAGAIN) {
                 return result;
             }
             if (received == -Errno.EFAULT && direct) {
-                memoryFault();
+                payload.memoryFault();
                 continue;
             }
             if (received < 0) {
@@ -163,10 +158,8 @@ final class InboundFrames {
             result = Received.PROGRESS;
             sink.received(received);
             if (direct) {
-                long placed = Math.min(received, payloadRemaining);
-                sumPlaced(placed);
-                targetOffset += placed;
-                payloadRemaining -= placed;
+                long placed = Math.min(received, payload.remaining());
+                payload.placed(placed);
                 parse(0, received - placed);
             } else {
                 if (heldBytes > 0) {
@@ -201,28 +194,7 @@ final class InboundFrames {
             // receive what follows the table directly into the pages
             return table.remaining();
         }
-        return (long) LoopScratch.STAGING_BYTES - heldBytes;
-    }
-
-    private long askDirect() {
-        // up to the next header only: if another large payload follows, it should not pass through staging memory
-        long tail = (long) FrameHeader.BYTES + sumsBytes;
-        if (paged) {
-            directEntries = pages.describe(scratch, 0, LoopScratch.VECTOR_ENTRIES - 1, position(), payloadRemaining);
-            if (pages.described() < payloadRemaining) {
-                return pages.described();
-            }
-        } else {
-            scratch.vectorEntry(0, target.address() + targetOffset, payloadRemaining);
-            directEntries = 1;
-        }
-        scratch.vectorEntry(directEntries++, staging.address(), tail);
-        return payloadRemaining + tail;
-    }
-
-    /** The received length of the payload. */
-    private long position() {
-        return payloadLength - payloadRemaining;
+        return (payload.isStaged() ? DIRECT_BYTES : LoopScratch.STAGING_BYTES) - heldBytes;
     }
 
     /** Parses the frames in a range of staging memory. */
@@ -239,11 +211,10 @@ final class InboundFrames {
                     return;
                 }
             }
-            if (payload != Payload.NONE) {
-                long part = Math.min(payloadRemaining, to - at);
-                copy(at, part);
-                at += part;
-                if (payloadRemaining > 0) {
+            if (payload.isIncoming()) {
+                at += payload.copy(staging, at, Math.min(payload.remaining(), to - at));
+                if (payload.remaining() > 0 || payload.awaitsDevice()) {
+                    keepRest(at, to);
                     return;
                 }
                 payloadEnds();
@@ -261,47 +232,45 @@ final class InboundFrames {
                 return;
             }
             frame(at);
-            at += header;
+            at += header - putBytes;
+            putBytes = 0;
             if (sink.isClosed()) {
                 return;
             }
         }
     }
 
-    private void copy(long at, long part) {
-        if (!dropping && part > 0) {
-            try {
-                if (paged) {
-                    pages.copyIn(staging, at, position(), part);
-                } else {
-                    FaultCheckedCopy.copy(staging, at, target, targetOffset, part);
-                }
-                if (payloadSum != null) {
-                    payloadSum.update(staging, at, part);
-                }
-            } catch (IllegalStateException | InternalError gone) {
-                // the arena was closed, or the mapped file was truncated
-                memoryFault();
+    private void keepRest(long from, long to) {
+        if (from < to) {
+            if (rest.byteSize() == 0) {
+                // the first payload for a device may have come with much behind it, all others with less
+                rest = Arena.ofAuto().allocate(LoopScratch.STAGING_BYTES, Long.BYTES);
             }
-            targetOffset += part;
+            restBytes = (int) (to - from);
+            MemorySegment.copy(staging, from, rest, 0, restBytes);
         }
-        payloadRemaining -= part;
     }
 
-    /** Adds directly received bytes to the checksum while they are in the processor's caches. */
-    private void sumPlaced(long placed) {
-        if (payloadSum != null) {
-            try {
-                if (paged) {
-                    pages.sum(payloadSum, position(), placed);
-                } else {
-                    payloadSum.update(target, targetOffset, placed);
-                }
-            } catch (IllegalStateException | InternalError gone) {
-                // the arena was closed, or the mapped file was truncated
-                memoryFault();
-            }
-        }
+    private void parseRest() {
+        int bytes = restBytes;
+        restBytes = 0;
+        MemorySegment.copy(rest, 0, staging, 0, bytes);
+        parse(0, bytes);
+    }
+
+    /** Whether what has come waits, or has waited, for a device: {@link #receive} goes on with it. */
+    boolean isHeldUp() {
+        return restBytes > 0 || (payload.isIncoming() && payload.remaining() == 0);
+    }
+
+    /** Whether nothing is received before a device has copied bytes. */
+    boolean awaitsDevice() {
+        return payload.awaitsDevice();
+    }
+
+    /** A device has copied something. */
+    void deviceProgressed() {
+        payload.deviceProgressed();
     }
 
     private void frame(long at) {
@@ -309,22 +278,22 @@ final class InboundFrames {
             throw new ProtocolException("the peer sent bytes on a lane that are not a frame");
         }
         int operation = FrameHeader.operation(staging, at);
-        if (payloadSum != null) {
+        if (sumsBytes > 0) {
             // the checksum of a header with a table covers both, and is checked when the table is complete
             if (!FrameHeader.hasTable(operation) && !FrameHeader.isIntact(staging, at, scratch.sum())) {
                 // no field can be trusted, so the next frame cannot be found either
                 throw new ProtocolException("the header of a frame was changed in transit");
             }
             announcedSum = FrameHeader.payloadSum(staging, at);
-            payloadSum.reset();
+            payload.resetSum();
         }
         if (signalDue != (operation == FrameHeader.SIGNAL_OF_WRITE)) {
             throw new ProtocolException("the peer sent a write without its signal right behind it");
         }
         long length = FrameHeader.length(staging, at);
         switch (operation) {
-            case FrameHeader.WRITE -> write(at, length, Payload.WRITE);
-            case FrameHeader.WRITE_BEFORE_SIGNAL -> write(at, length, Payload.WRITE_BEFORE_SIGNAL);
+            case FrameHeader.WRITE -> write(at, length, IncomingPayload.Kind.WRITE);
+            case FrameHeader.WRITE_BEFORE_SIGNAL -> write(at, length, IncomingPayload.Kind.WRITE_BEFORE_SIGNAL);
             case FrameHeader.READ -> read(at, length);
             case FrameHeader.WRITE_PAGES, FrameHeader.READ_PAGES ->
                 table.begin(staging, at, FrameHeader.BYTES + sumsBytes);
@@ -337,12 +306,13 @@ final class InboundFrames {
             case FrameHeader.NACK ->
                 sink.writesAcknowledged(
                         FrameHeader.handle(staging, at), CompletionStatus.refusal(FrameHeader.status(staging, at)));
-            case FrameHeader.PUT, FrameHeader.SIGNAL ->
-                sink.writeHandled(words.execute(operation, staging, at, length));
+            case FrameHeader.PUT -> put(at, length);
+            case FrameHeader.SIGNAL -> sink.writeHandled(words.execute(operation, staging, at, length));
             case FrameHeader.SIGNAL_OF_WRITE -> {
                 signalDue = false;
+                CompletionStatus written = payload.status();
                 sink.writeHandled(
-                        status == CompletionStatus.SUCCESS ? words.execute(operation, staging, at, length) : status);
+                        written == CompletionStatus.SUCCESS ? words.execute(operation, staging, at, length) : written);
             }
             case FrameHeader.FETCH_ADD, FrameHeader.COMPARE_AND_SWAP -> {
                 CompletionStatus outcome = words.execute(operation, staging, at, length);
@@ -364,11 +334,39 @@ final class InboundFrames {
         }
     }
 
+    /** A put. For memory of a device it becomes a write, with the value as payload at the end of the frame. */
+    private void put(long at, long length) {
+        ExportedRegion region = context.exposed(FrameHeader.handle(staging, at));
+        if (region == null || region.memory().isHost() || length < 1 || length > WorkRequest.WORD_BYTES) {
+            sink.writeHandled(words.execute(FrameHeader.PUT, staging, at, length));
+            return;
+        }
+        CompletionStatus outcome = words.isIntact(staging, at)
+                ? AccessCheck.acquire(region, WorkRequest.Opcode.PUT, staging, at, length)
+                : CompletionStatus.INTEGRITY;
+        if (outcome != CompletionStatus.SUCCESS) {
+            sink.writeHandled(outcome);
+            return;
+        }
+        payload.beginWrite(IncomingPayload.Kind.WRITE, length, region, outcome);
+        payload.goesTo(region.memory(), region.registration(), FrameHeader.offset(staging, at));
+        long end = at + FrameHeader.LONGEST_BYTES + sumsBytes;
+        InboundWords.makePayload(staging, end, FrameHeader.operand(staging, at), length);
+        putBytes = length;
+        if (sumsBytes > 0) {
+            // the checksum of the operands has been checked
+            MemoryChecksum own = scratch.sum();
+            own.reset();
+            own.update(staging, end - length, length);
+            announcedSum = own.value();
+        }
+    }
+
     // ---- payloads ----
 
     /** The page table is complete: checks every page before a byte of any is stored. */
     private void tableCame() {
-        if (payloadSum != null && !table.isIntact(scratch.sum())) {
+        if (sumsBytes > 0 && !table.isIntact(scratch.sum())) {
             throw new ProtocolException("the header of a frame, or its table of pages, was changed in transit");
         }
         table.toNativeOrder();
@@ -388,10 +386,9 @@ final class InboundFrames {
             outcome = CompletionStatus.OUT_OF_BOUNDS;
         }
         if (table.isWrite()) {
-            begins(Payload.WRITE, table.bytes(), region, outcome);
-            paged = !dropping;
-            if (region != null && paged) {
-                pages.ofTarget(region.memory().segment(), table);
+            payload.beginWrite(IncomingPayload.Kind.WRITE, table.bytes(), region, outcome);
+            if (region != null && outcome == CompletionStatus.SUCCESS) {
+                payload.goesToPages(region.memory(), region.registration(), table);
             }
         } else if (region != null && outcome == CompletionStatus.SUCCESS) {
             try {
@@ -405,22 +402,12 @@ final class InboundFrames {
         }
     }
 
-    /** A payload of a write begins; drops it if the write was refused. */
-    private void begins(Payload kind, long length, @Nullable ExportedRegion region, CompletionStatus outcome) {
-        status = outcome;
-        payload = kind;
-        payloadLength = length;
-        payloadRemaining = length;
-        dropping = outcome != CompletionStatus.SUCCESS;
-        lease = dropping ? null : region;
-    }
-
-    private void write(long at, long length, Payload kind) {
+    private void write(long at, long length, IncomingPayload.Kind kind) {
         ExportedRegion region = context.exposed(FrameHeader.handle(staging, at));
-        begins(kind, length, region, AccessCheck.acquire(region, WorkRequest.Opcode.WRITE, staging, at, length));
-        if (region != null && !dropping) {
-            target = region.memory().segment();
-            targetOffset = FrameHeader.offset(staging, at);
+        CompletionStatus outcome = AccessCheck.acquire(region, WorkRequest.Opcode.WRITE, staging, at, length);
+        payload.beginWrite(kind, length, region, outcome);
+        if (region != null && outcome == CompletionStatus.SUCCESS) {
+            payload.goesTo(region.memory(), region.registration(), FrameHeader.offset(staging, at));
         }
     }
 
@@ -444,86 +431,39 @@ final class InboundFrames {
         if (request.operation() != WorkRequest.Opcode.READ || length != request.length()) {
             throw new ProtocolException("the peer answered a read of " + request.length() + " bytes with " + length);
         }
-        payload = Payload.READ_DATA;
-        status = CompletionStatus.SUCCESS;
-        payloadLength = length;
-        payloadRemaining = length;
-        if (request.hasPages()) {
-            pages.ofAnswer(request);
-            paged = true;
-        } else {
-            target = request.local().segment();
-        }
-        dropping = false;
-        targetOffset = request.localOffset();
+        payload.beginAnswer(request, length);
     }
 
     private void payloadEnds() {
-        Payload ended = payload;
-        payload = Payload.NONE;
-        if (payloadSum != null && !dropping && payloadSum.value() != announcedSum) {
-            status = CompletionStatus.INTEGRITY;
-        }
-        target = MemorySegment.NULL;
-        dropPages();
-        if (ended == Payload.READ_DATA) {
+        IncomingPayload.Kind ended = payload.end(announcedSum);
+        CompletionStatus status = payload.status();
+        if (ended == IncomingPayload.Kind.READ_DATA) {
             sink.readDone(status);
             return;
         }
-        endLease();
+        payload.endLease();
         if (status == CompletionStatus.SUCCESS) {
-            context.served(WorkRequest.Opcode.WRITE, payloadLength);
+            context.served(WorkRequest.Opcode.WRITE, payload.length());
         }
-        if (ended == Payload.WRITE_BEFORE_SIGNAL) {
+        if (ended == IncomingPayload.Kind.WRITE_BEFORE_SIGNAL) {
             signalDue = true;
         } else {
             sink.writeHandled(status);
         }
     }
 
-    /** The memory is gone: drops the rest of the payload. */
-    private void memoryFault() {
-        dropping = true;
-        status = payload == Payload.READ_DATA
-                ? CompletionStatus.LOCAL_MEMORY_FAULT
-                : CompletionStatus.REMOTE_MEMORY_FAULT;
-        endLease();
-    }
-
     /** Drops the rest of a payload whose region is closing. */
     void regionClosing() {
-        ExportedRegion region = lease;
-        if (region != null && !region.isOpen()) {
-            dropping = true;
-            status = CompletionStatus.UNKNOWN_REGION;
-            endLease();
-        }
+        payload.regionClosing();
     }
 
     boolean holdsClosedLease() {
-        return lease != null && !lease.isOpen();
-    }
-
-    private void endLease() {
-        ExportedRegion region = lease;
-        if (region != null) {
-            lease = null;
-            region.release();
-        }
-    }
-
-    private void dropPages() {
-        if (paged) {
-            paged = false;
-            pages.clear();
-        }
+        return payload.holdsClosedLease();
     }
 
     void close() {
-        payload = Payload.NONE;
-        target = MemorySegment.NULL;
+        restBytes = 0;
         table.drop();
-        dropPages();
-        endLease();
+        payload.close();
     }
 }

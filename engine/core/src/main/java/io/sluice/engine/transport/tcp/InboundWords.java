@@ -7,6 +7,7 @@ import io.sluice.engine.transport.ExportedRegion;
 import io.sluice.engine.transport.FaultCheckedCopy;
 import io.sluice.engine.transport.WorkRequest;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 
 /** Executes the puts, signals and atomic operations of a lane's peer. Confined to the connection's loop. */
 final class InboundWords {
@@ -22,7 +23,7 @@ final class InboundWords {
     }
 
     /**
-     * Executes the operation of a frame.
+     * Executes the operation of a frame. A put must be for host memory.
      *
      * @throws ProtocolException if the operation has no words of this length
      */
@@ -49,7 +50,9 @@ final class InboundWords {
         try {
             long offset = FrameHeader.offset(header, at);
             long operand = FrameHeader.operand(header, at);
-            FaultCheckedCopy.require(region.memory().segment(), offset, length);
+            if (region.memory().isHost()) {
+                FaultCheckedCopy.require(region.memory().segment(), offset, length);
+            }
             switch (what) {
                 case PUT -> PutValue.store(region.memory().segment(), offset, operand, (int) length);
                 case COMPARE_AND_SWAP ->
@@ -59,7 +62,7 @@ final class InboundWords {
             context.served(what, length);
             return CompletionStatus.SUCCESS;
         } catch (IllegalStateException | InternalError gone) {
-            // the arena was closed, or the mapped file was truncated
+            // the arena was closed, the mapped file was truncated, or a device has failed
             return CompletionStatus.REMOTE_MEMORY_FAULT;
         } finally {
             region.release();
@@ -74,5 +77,16 @@ final class InboundWords {
     /** Whether the checksum of a header's operands matches; true on a connection without checksums. */
     boolean isIntact(MemorySegment header, long at) {
         return !summed || FrameHeader.operandSum(header, at, scratch.sum()) == FrameHeader.payloadSum(header, at);
+    }
+
+    /**
+     * Makes the value of a put the last bytes of its frame, as if it were the payload that follows.
+     *
+     * @param end where the frame ends
+     */
+    static void makePayload(MemorySegment frame, long end, long value, long length) {
+        for (int i = 0; i < length; i++) {
+            frame.set(ValueLayout.JAVA_BYTE, end - length + i, (byte) (value >>> (Byte.SIZE * i)));
+        }
     }
 }

@@ -1,11 +1,14 @@
 package io.sluice.engine.transport.tcp;
 
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.ExportedRegion;
 import io.sluice.engine.transport.FaultCheckedCopy;
 import io.sluice.engine.transport.MemoryChecksum;
 import io.sluice.engine.transport.MissingMemoryException;
+import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.RemoteKey;
+import io.sluice.engine.transport.StagedMemory;
 import io.sluice.engine.transport.WorkRequest;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -24,6 +27,8 @@ final class OutboundFrames {
     private static final int SLOT_BYTES = FrameHeader.LONGEST_BYTES + MOST_COPIED_BYTES;
     // checksums are computed shortly before sending: the first frame should not wait for those of all others
     static final long SUMMED_AT_ONCE = 1 << 20;
+    // the loop waits while a device delivers these bytes
+    private static final long SUMMED_OF_DEVICE = 128 << 10;
     // a longer call might not end if the peer takes bytes as fast as they are sent
     static final long DESCRIBED_BYTES = 8 << 20;
 
@@ -47,6 +52,10 @@ final class OutboundFrames {
     private final ArrayDeque<PagedPayload> freePages = new ArrayDeque<>();
     // for READ_DATA: the region leased until the frame has left
     private @Nullable ExportedRegion[] leases = new @Nullable ExportedRegion[INITIAL];
+    // of frames whose payload lies in memory of a device
+    private @Nullable StagedPayload[] devices = new @Nullable StagedPayload[INITIAL];
+    private final StagedSends staged;
+    private int deviceFrames;
     private MemorySegment headers = allocate(INITIAL);
     private int mask = INITIAL - 1;
     private long head;
@@ -60,8 +69,10 @@ final class OutboundFrames {
      *
      * @param summing computes the checksums of frames; null without checksums
      * @param described whether frames are sent by {@link #fill} rather than {@link #copy}
+     * @param staged stages payloads in memory of a device
      */
-    OutboundFrames(@Nullable LoopScratch summing, boolean described) {
+    OutboundFrames(@Nullable LoopScratch summing, boolean described, StagedSends staged) {
+        this.staged = staged;
         this.sum = summing == null ? null : summing.sum();
         this.payloadSum = summing == null ? null : summing.newSum();
         this.sumsBytes = sum == null ? 0 : FrameHeader.SUMS_BYTES;
@@ -102,9 +113,14 @@ final class OutboundFrames {
         tail++;
     }
 
-    /** Sets the payload of the last added frame, for Java code that reads it. */
-    void payloadIn(MemorySegment memory, long offset) {
+    /** Sets the payload of the last added frame. */
+    void payloadIn(RegionMemory of, @Nullable RegisteredMemory registration, long offset) {
+        if (!of.isHost()) {
+            payloadOf(registration);
+            return;
+        }
         int slot = (int) (tail - 1) & mask;
+        MemorySegment memory = of.segment();
         payloads[slot] = memory;
         payloadOffsets[slot] = offset;
         long length = payloadLengths[slot];
@@ -117,6 +133,25 @@ final class OutboundFrames {
                 // the memory was freed: sending fails
                 copied[slot] = false;
             }
+        }
+    }
+
+    /** The payload of the last added frame lies in memory of a device, unless it is empty. */
+    private void payloadOf(@Nullable RegisteredMemory registration) {
+        int slot = (int) (tail - 1) & mask;
+        if (registration instanceof StagedMemory device && payloadLengths[slot] > 0) {
+            devices[slot] = staged.add(device, payloadAddresses[slot], pages[slot], payloadLengths[slot]);
+            deviceFrames++;
+        }
+    }
+
+    private void removeDevice(int slot) {
+        StagedPayload device = devices[slot];
+        if (device != null) {
+            device.sent(payloadLengths[slot]);
+            staged.remove(device);
+            devices[slot] = null;
+            deviceFrames--;
         }
     }
 
@@ -134,7 +169,7 @@ final class OutboundFrames {
                         request,
                         request.localAddress(),
                         request.length());
-                payloadIn(request.local().segment(), request.localOffset());
+                payloadIn(request.local(), request.registration(), request.localOffset());
                 if (request.hasSignal()) {
                     RemoteKey signal = request.signal();
                     addWord(
@@ -195,12 +230,18 @@ final class OutboundFrames {
                 remote.epoch(),
                 request.pages().pageBytes(),
                 payload);
+        if (write && !request.local().isHost()) {
+            payloadOf(request.registration());
+        }
     }
 
     /** Adds the answer to a read of pages; {@link #lease} must follow. */
     void addPages(ExportedRegion region, IncomingTable asked) {
-        PagedPayload payload = newPages().ofAsked(region.memory().segment(), asked);
+        PagedPayload payload = newPages().ofAsked(region.memory(), asked);
         addPages(FrameHeader.READ_DATA, 0, 0, 0, 0, payload);
+        if (!region.memory().isHost()) {
+            payloadOf(region.registration());
+        }
     }
 
     private PagedPayload newPages() {
@@ -238,6 +279,7 @@ final class OutboundFrames {
         @Nullable MemorySegment[] newPayloads = new @Nullable MemorySegment[larger];
         long[] newOffsets = new long[larger];
         boolean[] newCopied = new boolean[larger];
+        @Nullable StagedPayload[] newDevices = new @Nullable StagedPayload[larger];
         @Nullable PagedPayload[] newPages = new @Nullable PagedPayload[larger];
         @Nullable ExportedRegion[] newLeases = new @Nullable ExportedRegion[larger];
         MemorySegment newHeaders = allocate(larger);
@@ -250,6 +292,7 @@ final class OutboundFrames {
             newPayloads[to] = payloads[from];
             newOffsets[to] = payloadOffsets[from];
             newCopied[to] = copied[from];
+            newDevices[to] = devices[from];
             newPages[to] = pages[from];
             newLeases[to] = leases[from];
             MemorySegment.copy(headers, headerAt(from), newHeaders, headerAt(to), SLOT_BYTES);
@@ -260,6 +303,7 @@ final class OutboundFrames {
         payloads = newPayloads;
         payloadOffsets = newOffsets;
         copied = newCopied;
+        devices = newDevices;
         pages = newPages;
         leases = newLeases;
         headers = newHeaders;
@@ -295,9 +339,13 @@ final class OutboundFrames {
             running.reset();
         }
         long before = paged == null ? 0 : paged.tableBytes();
-        long all = paged == null && memory == null ? 0 : payloadLengths[slot] - before;
+        StagedPayload device = devices[slot];
+        long all = paged == null && memory == null && device == null ? 0 : payloadLengths[slot] - before;
         long part = Math.min(most, all - summedBytes);
-        if (paged != null) {
+        if (device != null) {
+            part = Math.min(part, SUMMED_OF_DEVICE);
+            device.sum(running, before + summedBytes, part);
+        } else if (paged != null) {
             paged.sum(running, before + summedBytes, part);
         } else if (memory != null) {
             running.update(memory, payloadOffsets[slot] + summedBytes, part);
@@ -321,6 +369,9 @@ final class OutboundFrames {
      * @throws MissingMemoryException if that memory belongs to a truncated mapped file
      */
     int fill(LoopScratch scratch) {
+        if (deviceFrames > 0) {
+            staged.stage();
+        }
         int entries = 0;
         long skip = sentOfHead;
         long summed = 0;
@@ -335,13 +386,23 @@ final class OutboundFrames {
             }
             int header = headerBytes(slot);
             long inSlot = header + (copied[slot] ? payloadLengths[slot] : 0);
+            StagedPayload device = devices[slot];
+            if (device != null && device.isAwaited(skip - header)) {
+                break;
+            }
             if (skip < inSlot) {
                 scratch.vectorEntry(entries++, headers.address() + headerAt(slot) + skip, inSlot - skip);
                 skip = inSlot;
             }
             long done = skip - header;
             PagedPayload paged = pages[slot];
-            if (paged != null) {
+            if (device != null) {
+                entries = device.describe(scratch, entries, LoopScratch.VECTOR_ENTRIES, done, room);
+                room -= device.described();
+                if (done + device.described() < payloadLengths[slot]) {
+                    break;
+                }
+            } else if (paged != null) {
                 entries = paged.describe(scratch, entries, LoopScratch.VECTOR_ENTRIES, done, room);
                 room -= paged.described();
                 if (done + paged.described() < payloadLengths[slot]) {
@@ -357,6 +418,13 @@ final class OutboundFrames {
         return entries;
     }
 
+    /** Whether the first frame cannot leave before a device has copied bytes of its payload; throws as {@link #fill}. */
+    boolean awaitsDevice() {
+        int slot = (int) head & mask;
+        StagedPayload device = isEmpty() ? null : devices[slot];
+        return device != null && (sum == null || head < unsummed) && device.isAwaited(sentOfHead - headerBytes(slot));
+    }
+
     /**
      * Copies what to send next.
      *
@@ -365,6 +433,9 @@ final class OutboundFrames {
      * @throws MissingMemoryException if that memory belongs to a truncated mapped file
      */
     int copy(MemorySegment to, long room) {
+        if (deviceFrames > 0) {
+            staged.stage();
+        }
         long at = 0;
         long skip = sentOfHead;
         long summed = 0;
@@ -377,6 +448,10 @@ final class OutboundFrames {
                 }
             }
             int header = headerBytes(slot);
+            StagedPayload device = devices[slot];
+            if (device != null && device.isAwaited(skip - header)) {
+                break;
+            }
             long ofHeader = Math.clamp(header - skip, 0, room - at);
             MemorySegment.copy(headers, headerAt(slot) + Math.min(skip, header), to, at, ofHeader);
             at += ofHeader;
@@ -384,7 +459,13 @@ final class OutboundFrames {
             long ofPayload = Math.min(payloadLengths[slot] - done, room - at);
             MemorySegment payload = payloads[slot];
             PagedPayload paged = pages[slot];
-            if (ofPayload > 0 && paged != null) {
+            if (ofPayload > 0 && device != null) {
+                long taken = device.copyOut(done, to, at, ofPayload);
+                at += taken;
+                if (taken < ofPayload) {
+                    break;
+                }
+            } else if (ofPayload > 0 && paged != null) {
                 paged.copyOut(done, to, at, ofPayload);
                 at += ofPayload;
             } else if (ofPayload > 0 && payload != null) {
@@ -417,6 +498,10 @@ final class OutboundFrames {
         long sum = sentOfHead + bytes;
         if (sum < size) {
             sentOfHead = sum;
+            StagedPayload device = devices[slot];
+            if (device != null) {
+                device.sent(sum - headerBytes(slot));
+            }
             return -1;
         }
         sentOfHead = 0;
@@ -434,6 +519,7 @@ final class OutboundFrames {
         ExportedRegion lease = leases[slot];
         leases[slot] = null;
         payloads[slot] = null;
+        removeDevice(slot);
         freePages(slot);
         head++;
         sentOfHead = 0;
@@ -450,10 +536,12 @@ final class OutboundFrames {
         for (long i = sentOfHead == 0 ? head : head + 1; i < tail; i++) {
             int slot = (int) i & mask;
             ExportedRegion lease = leases[slot];
-            if (lease != null && !lease.isOpen()) {
+            StagedPayload device = devices[slot];
+            if (lease != null && !lease.isOpen() && (device == null || !device.isBegun())) {
                 leases[slot] = null;
                 operations[slot] = FrameHeader.REFUSED;
                 dropped += payloadLengths[slot];
+                removeDevice(slot);
                 payloadLengths[slot] = 0;
                 payloads[slot] = null;
                 freePages(slot);
@@ -478,13 +566,17 @@ final class OutboundFrames {
         return dropped;
     }
 
-    /** Whether a partly sent answer reads from a closing region. */
+    /** Whether a partly sent answer, or one that a device copies, reads from a closing region. */
     boolean holdsClosedLease() {
-        if (isEmpty()) {
-            return false;
+        for (long i = head; i < tail; i++) {
+            int slot = (int) i & mask;
+            StagedPayload device = devices[slot];
+            ExportedRegion lease = leases[slot];
+            if (lease != null && !lease.isOpen() && (i == head || (device != null && device.isBegun()))) {
+                return true;
+            }
         }
-        ExportedRegion lease = leases[(int) head & mask];
-        return lease != null && !lease.isOpen();
+        return false;
     }
 
     /** Drops all frames and ends their leases. */
@@ -495,6 +587,7 @@ final class OutboundFrames {
                 lease.release();
             }
         }
+        staged.clear();
         Arrays.fill(leases, null);
         unsummed = tail;
         summedBytes = 0;

@@ -50,24 +50,32 @@ final class OutstandingRequests {
         load += request.length() + FrameHeader.BYTES;
     }
 
-    /** The first byte of a write, put or signal has been sent. */
-    void writeBegins() {
-        begunWrites++;
+    /** The first byte of a frame has been sent. */
+    void begins(int frame) {
+        switch (frame) {
+            case FrameHeader.WRITE,
+                    FrameHeader.WRITE_PAGES,
+                    FrameHeader.WRITE_BEFORE_SIGNAL,
+                    FrameHeader.PUT,
+                    FrameHeader.SIGNAL -> begunWrites++;
+            case FrameHeader.READ, FrameHeader.READ_PAGES, FrameHeader.FETCH_ADD, FrameHeader.COMPARE_AND_SWAP ->
+                begunReads++;
+            default -> {}
+        }
     }
 
-    /** The first byte of a read or atomic operation has been sent. */
-    void readBegins() {
-        begunReads++;
-    }
-
-    /** A write, put or signal has been sent completely; for a write with a signal, including the signal. */
-    void writeSent() {
-        sentWrites++;
-    }
-
-    /** A read or atomic operation has been sent completely. */
-    void readSent() {
-        sentReads++;
+    /** A frame has been sent completely; a write with a signal has when the signal has. */
+    void sent(int frame) {
+        switch (frame) {
+            case FrameHeader.WRITE,
+                    FrameHeader.WRITE_PAGES,
+                    FrameHeader.SIGNAL_OF_WRITE,
+                    FrameHeader.PUT,
+                    FrameHeader.SIGNAL -> sentWrites++;
+            case FrameHeader.READ, FrameHeader.READ_PAGES, FrameHeader.FETCH_ADD, FrameHeader.COMPARE_AND_SWAP ->
+                sentReads++;
+            default -> {}
+        }
     }
 
     /**

@@ -1,8 +1,11 @@
 package io.sluice.engine.transport.tcp;
 
+import io.sluice.engine.RegionMemory;
+import io.sluice.engine.transport.DeviceWords;
 import io.sluice.engine.transport.FaultCheckedCopy;
 import io.sluice.engine.transport.MemoryChecksum;
 import io.sluice.engine.transport.PageTable;
+import io.sluice.engine.transport.StagingRing;
 import io.sluice.engine.transport.WorkRequest;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -20,7 +23,9 @@ final class PagedPayload {
     private long tableFrom;
     private long tableBytes;
 
+    // NULL: of a device
     private MemorySegment memory = MemorySegment.NULL;
+    private long base;
     private MemorySegment offsets = MemorySegment.NULL;
     private int first;
     private int count;
@@ -49,24 +54,30 @@ final class PagedPayload {
 
     private void pages(WorkRequest request) {
         PageTable pages = request.pages();
-        memory = request.local().segment();
+        memory(request.local());
         offsets = pages.locals();
         first = request.firstPage();
         count = request.pageCount();
         pageBytes = pages.pageBytes();
     }
 
+    private void memory(RegionMemory of) {
+        memory = of.isHost() ? of.segment() : MemorySegment.NULL;
+        base = of.address();
+    }
+
     /** The pages that the peer writes. */
-    void ofTarget(MemorySegment target, IncomingTable named) {
-        memory = target;
+    PagedPayload ofTarget(RegionMemory target, IncomingTable named) {
+        memory(target);
         offsets = named.offsets();
         first = 0;
         count = named.count();
         pageBytes = named.pageBytes();
+        return this;
     }
 
     /** The pages that the peer reads. */
-    PagedPayload ofAsked(MemorySegment source, IncomingTable named) {
+    PagedPayload ofAsked(RegionMemory source, IncomingTable named) {
         ofTarget(source, named);
         if (own.byteSize() == 0) {
             own = Arena.ofAuto().allocate((long) PageTable.MOST_PAGES * Long.BYTES, Long.BYTES);
@@ -116,7 +127,6 @@ final class PagedPayload {
         if (at < end) {
             int page = pageAt(at);
             long within = withinPage(at);
-            long address = memory.address();
             while (at < end && entry < mostEntries) {
                 long begin = offset(page++) + within;
                 long part = pageBytes - within;
@@ -125,13 +135,30 @@ final class PagedPayload {
                     page++;
                 }
                 part = Math.min(part, end - at);
-                scratch.vectorEntry(entry++, address + begin, part);
+                scratch.vectorEntry(entry++, base + begin, part);
                 at += part;
                 within = 0;
             }
         }
         described = at - position;
         return entry;
+    }
+
+    /** How much of a piece whole pages fill; all of it if they are larger. */
+    long fitting(long pieceBytes) {
+        return pageBytes > pieceBytes ? pieceBytes : pieceBytes - pieceBytes % pageBytes;
+    }
+
+    /** Adds the copies between a device's pages and a piece, of bytes from a position on that is not in the table. */
+    void stage(StagingRing ring, long position, long length) {
+        long at = position;
+        long end = position + length;
+        while (at < end) {
+            long within = withinPage(at);
+            long part = Math.min(pageBytes - within, end - at);
+            ring.add(base + offset(pageAt(at)) + within, at - position, part);
+            at += part;
+        }
     }
 
     /** The number of bytes that the last call described. */
@@ -189,6 +216,18 @@ final class PagedPayload {
             long within = withinPage(at);
             long part = Math.min(pageBytes - within, end - at);
             sum.update(memory, offset(pageAt(at)) + within, part);
+            at += part;
+        }
+    }
+
+    /** As {@link #sum(MemoryChecksum, long, long)}, of pages of a device whose region begins at an address. */
+    void sum(MemoryChecksum sum, DeviceWords device, long region, long position, long length) {
+        long at = position;
+        long end = position + length;
+        while (at < end) {
+            long within = withinPage(at);
+            long part = Math.min(pageBytes - within, end - at);
+            sum.update(device, base - region + offset(pageAt(at)) + within, part);
             at += part;
         }
     }

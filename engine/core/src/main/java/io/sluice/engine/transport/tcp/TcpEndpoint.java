@@ -9,7 +9,9 @@ import io.sluice.engine.TransportMetrics.PathState;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EndpointContext;
+import io.sluice.engine.transport.ExportedRegion;
 import io.sluice.engine.transport.PageLists;
+import io.sluice.engine.transport.RegionAttachments;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.SecureStream;
 import io.sluice.engine.transport.SocketLanes;
@@ -23,7 +25,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** One side of a connection: its lanes, and the choice of a lane for each work request. */
-final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, PageLists {
+final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, PageLists, RegionAttachments {
     private static final Logger LOG = LoggerFactory.getLogger(TcpEndpoint.class);
 
     /** The most unanswered requests of this side on one lane, even if the peer allows more. */
@@ -38,6 +40,7 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, Pag
     private static final int LANE_FAILOVER = 1 << 1;
     private static final int TLS_ON_LANES = 1 << 2;
     private static final int PAGES = 1 << 3;
+    private static final int STAGED = 1 << 4;
     private static final int MAX_LANES = 16;
 
     private final EndpointContext context;
@@ -53,6 +56,7 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, Pag
     private int next;
     private boolean failover;
     private boolean pages;
+    private boolean staged;
     private boolean refusedPost;
     // requests of lost lanes, posted before new ones
     private final ArrayDeque<WorkRequest> displaced = new ArrayDeque<>();
@@ -90,7 +94,8 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, Pag
         return (context.integrity() == Integrity.CRC32C ? CHECKSUMS : 0)
                 | LANE_FAILOVER
                 | (wantsTls() ? TLS_ON_LANES : 0)
-                | PAGES;
+                | PAGES
+                | STAGED;
     }
 
     private boolean wantsTls() {
@@ -117,6 +122,7 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, Pag
         // a lane may fail without the connection
         failover = (flags & flags() & LANE_FAILOVER) != 0;
         pages = (flags & PAGES) != 0;
+        staged = (flags & STAGED) != 0;
         peerWindowBytes = offer.remaining() >= Long.BYTES ? offer.getLong() : Long.MAX_VALUE;
         if (count < 1 || count > MAX_LANES || peerMaxRequests < 1 || peerWindowBytes < 1) {
             context.failed(new ProtocolException("the peer's tcp offer is out of range"));
@@ -168,6 +174,12 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, Pag
     @Override
     public boolean takesPages(RemoteKey remote) {
         return pages;
+    }
+
+    /** A peer of an earlier version would prefer this path to one that reaches the region directly. */
+    @Override
+    public boolean reaches(ExportedRegion region) {
+        return staged || region.memory().isHost();
     }
 
     @Override
@@ -252,7 +264,7 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, Pag
         if (closed) {
             return;
         }
-        if (failover && opened == lanes.length && openLanes() > 1) {
+        if (failover && opened == lanes.length && openLanes() > 1 && !lane.isDeviceAtWork()) {
             LOG.info("{}: {}; the other lanes take over", context, error.getMessage());
             fence(lane);
         } else {
@@ -294,6 +306,11 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, Pag
             return;
         }
         if (lane.isOpen()) {
+            if (lane.isDeviceAtWork()) {
+                lane.fail(new ConnectionLostException("the peer has closed lane " + peer.lane()
+                        + " while a device copies for it, so that no other lane can take over"));
+                return;
+            }
             fence(lane);
         }
         lane.settle(peer, displaced);
@@ -344,7 +361,7 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, Pag
                 return reason + ": its fence report is missing";
             }
             if (lane.isStuck(now, timeoutNanos)) {
-                if (!failover || openLanes() < 2) {
+                if (!failover || openLanes() < 2 || lane.isDeviceAtWork()) {
                     return reason;
                 }
                 LOG.info("{}: {}; the other lanes take over", context, reason);
@@ -392,7 +409,12 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, Pag
 
     @Override
     public boolean isQuiescent() {
-        // only system calls of this loop touch memory, and none runs between two tasks
+        // apart from devices only system calls of this loop touch memory, and none runs between two tasks
+        for (TcpLane lane : lanes) {
+            if (lane != null && !lane.isReleased()) {
+                return false;
+            }
+        }
         return closed;
     }
 }

@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  * InboundFrames} reads the other direction, {@link OutstandingRequests} holds the unanswered requests.
  */
 final class TcpLane implements InboundFrames.Sink {
-    private static final String MEMORY_FREED = "memory was freed while it was registered and being sent";
+    private static final String MEMORY_FREED =
+            "memory was freed while it was registered and being sent, or its device has failed";
     // the most bytes that a stream encrypts in one call
     private static final long COPIED_BYTES = 128 * 1024;
     // the most bytes sent in a duty cycle, so that other connections get their turn
@@ -41,6 +42,9 @@ final class TcpLane implements InboundFrames.Sink {
     private final OutboundFrames out;
     private final InboundFrames in;
     private final OutstandingRequests requests;
+    // payloads in memory of devices
+    private final StagedSends sends;
+    private final StagedReceives receives;
     private final Runnable flush = this::flush;
 
     // the peer's requests: executed or refused writes, and how many of them were acknowledged
@@ -48,9 +52,7 @@ final class TcpLane implements InboundFrames.Sink {
     private long reportedWrites;
     private int waitingAnswers;
     private long waitingBytes;
-    // the latest refusals: if the lane breaks, the frames that report them are lost
-    private final ArrayDeque<LaneFence.Refusal> refusals = new ArrayDeque<>();
-    private long refusalsKnownAfter;
+    private final RecentRefusals refusals = new RecentRefusals();
 
     private boolean flushScheduled;
     private boolean awaitingRoom;
@@ -61,6 +63,7 @@ final class TcpLane implements InboundFrames.Sink {
     private boolean fenced;
     private boolean settled;
     private boolean closed;
+    private boolean released;
     private long lastProgress;
     private int lastUnacknowledged;
 
@@ -89,8 +92,10 @@ final class TcpLane implements InboundFrames.Sink {
         }
         this.stream = stream;
         this.requests = new OutstandingRequests(endpoint, context);
-        this.out = new OutboundFrames(context.integrity() == Integrity.CRC32C ? scratch : null, stream == null);
-        this.in = new InboundFrames(context, scratch, descriptor, stream, this);
+        this.sends = new StagedSends(context.loop(), this::deviceProgressed);
+        this.receives = new StagedReceives(context.loop(), this::deviceProgressed);
+        this.out = new OutboundFrames(context.integrity() == Integrity.CRC32C ? scratch : null, stream == null, sends);
+        this.in = new InboundFrames(context, scratch, descriptor, stream, receives, this);
         this.lastProgress = context.loop().now();
         this.watch = context.loop().watch(descriptor, this::ready);
         if (stream != null) {
@@ -148,6 +153,9 @@ final class TcpLane implements InboundFrames.Sink {
             long sent;
             try {
                 sent = stream == null ? sendPlain() : sendEncrypted(stream);
+                if (sent == 0 && out.awaitsDevice()) {
+                    break;
+                }
             } catch (IllegalStateException | InternalError gone) {
                 // the arena was closed, or the mapped file was truncated
                 sent = -Errno.EFAULT;
@@ -206,7 +214,7 @@ final class TcpLane implements InboundFrames.Sink {
             }
             int operation = out.firstOperation();
             if (!wasBegun) {
-                begins(operation);
+                requests.begins(operation);
             }
             rest = out.sent(rest);
             if (rest >= 0) {
@@ -215,31 +223,11 @@ final class TcpLane implements InboundFrames.Sink {
         }
     }
 
-    private void begins(int operation) {
-        switch (operation) {
-            case FrameHeader.WRITE,
-                    FrameHeader.WRITE_PAGES,
-                    FrameHeader.WRITE_BEFORE_SIGNAL,
-                    FrameHeader.PUT,
-                    FrameHeader.SIGNAL -> requests.writeBegins();
-            case FrameHeader.READ, FrameHeader.READ_PAGES, FrameHeader.FETCH_ADD, FrameHeader.COMPARE_AND_SWAP ->
-                requests.readBegins();
-            default -> {}
-        }
-    }
-
     private void left(int operation, long payload, @Nullable ExportedRegion lease) {
         switch (operation) {
-            case FrameHeader.WRITE,
-                    FrameHeader.WRITE_PAGES,
-                    FrameHeader.SIGNAL_OF_WRITE,
-                    FrameHeader.PUT,
-                    FrameHeader.SIGNAL -> requests.writeSent();
-            case FrameHeader.READ, FrameHeader.READ_PAGES, FrameHeader.FETCH_ADD, FrameHeader.COMPARE_AND_SWAP ->
-                requests.readSent();
             case FrameHeader.READ_DATA, FrameHeader.FETCHED, FrameHeader.REFUSED, FrameHeader.NACK ->
                 answersGone(1, payload);
-            default -> {}
+            default -> requests.sent(operation);
         }
         if (lease != null) {
             lease.release();
@@ -281,13 +269,38 @@ final class TcpLane implements InboundFrames.Sink {
 
     /** The peer has received answers on this or another lane. */
     void readAgain() {
-        if (readsPaused) {
+        if (readsPaused && !mustPause()) {
             readsPaused = false;
             watchAsNeeded();
-            if (stream != null) {
-                // bytes that the stream already holds: the descriptor does not become readable for them
+            if (stream != null || in.isHeldUp()) {
+                // bytes that were received already: the descriptor does not become readable for them
                 context.loop().execute(this::receiveMore);
             }
+        }
+    }
+
+    private boolean mustPause() {
+        return served.isExceeded() || in.awaitsDevice();
+    }
+
+    /** A device has copied bytes that are to be sent, or have been received. */
+    private void deviceProgressed() {
+        if (closed) {
+            release();
+            return;
+        }
+        if (broken) {
+            return;
+        }
+        progress();
+        in.deviceProgressed();
+        if (!out.isEmpty()) {
+            scheduleFlush();
+        }
+        if (!mustPause() && (readsPaused || in.isHeldUp())) {
+            readsPaused = false;
+            watchAsNeeded();
+            receive();
         }
     }
 
@@ -315,7 +328,7 @@ final class TcpLane implements InboundFrames.Sink {
         if (broken) {
             return;
         }
-        if (served.isExceeded() && !closed) {
+        if (!closed && mustPause()) {
             readsPaused = true;
             watchAsNeeded();
         }
@@ -356,28 +369,16 @@ final class TcpLane implements InboundFrames.Sink {
             acknowledge();
             handledWrites++;
             reportedWrites = handledWrites;
-            remember(new LaneFence.Refusal(handledWrites, status));
+            refusals.add(handledWrites, status);
             answer(FrameHeader.NACK, status, handledWrites, 0, 0);
             context.refused();
         }
     }
 
-    private void remember(LaneFence.Refusal refusal) {
-        if (refusals.size() == LaneFence.MOST_REFUSALS) {
-            refusalsKnownAfter = refusals.removeFirst().count();
-        }
-        refusals.addLast(refusal);
-    }
-
     @Override
     public void readAsked(ExportedRegion region, long offset, long length) {
-        answer(
-                FrameHeader.READ_DATA,
-                CompletionStatus.SUCCESS,
-                0,
-                region.memory().address() + offset,
-                length);
-        out.payloadIn(region.memory().segment(), offset);
+        answer(FrameHeader.READ_DATA, CompletionStatus.SUCCESS, 0, region.memory().address() + offset, length);
+        out.payloadIn(region.memory(), region.registration(), offset);
         out.lease(region);
     }
 
@@ -501,7 +502,15 @@ final class TcpLane implements InboundFrames.Sink {
         return fenced && !settled && !closed;
     }
 
-    /** Closes the socket: nothing received later takes effect on this side, and nothing touches its memory. */
+    /** Whether a device may touch memory for this lane. */
+    boolean isDeviceAtWork() {
+        return !sends.isIdle() || !receives.isIdle();
+    }
+
+    /**
+     * Closes the socket: nothing received later takes effect on this side, and nothing touches its memory. No device may
+     * be at work for the lane.
+     */
     LaneFence fence() {
         broken = true;
         fenced = true;
@@ -511,7 +520,7 @@ final class TcpLane implements InboundFrames.Sink {
         in.close();
         out.clear();
         answersGone(waitingAnswers, waitingBytes);
-        return new LaneFence(index, handledWrites, refusalsKnownAfter, refusals);
+        return refusals.fence(index, handledWrites);
     }
 
     boolean isFenceOverdue(long now, long timeoutNanos) {
@@ -559,10 +568,28 @@ final class TcpLane implements InboundFrames.Sink {
         if (!fenced) {
             watch.cancel();
             Sockets.close(descriptor);
+        }
+        release();
+    }
+
+    /** Lets go of all memory, once no device touches it. */
+    private void release() {
+        if (released || isDeviceAtWork()) {
+            return;
+        }
+        released = true;
+        if (!fenced) {
             in.close();
             out.clear();
             answersGone(waitingAnswers, waitingBytes);
         }
+        sends.close();
+        receives.close();
         requests.flush();
+    }
+
+    /** Whether the closed lane touches no memory any more. */
+    boolean isReleased() {
+        return released;
     }
 }

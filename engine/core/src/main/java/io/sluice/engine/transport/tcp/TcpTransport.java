@@ -17,6 +17,11 @@ final class TcpTransport implements Transport {
     }
 
     @Override
+    public boolean carriesStaged() {
+        return true;
+    }
+
+    @Override
     public TransportLoop openLoop(EventLoop loop) {
         LoopScratch scratch = new LoopScratch();
         // each lane sends its queue at the end of the duty cycle, by a system call of its own

@@ -434,7 +434,7 @@ class InboundFramesFuzzTest {
         try (ServerSocket server = new ServerSocket(0, 64, InetAddress.getLoopbackAddress())) {
             int descriptor = connect(server);
             Context context = new Context();
-            InboundFrames frames = new InboundFrames(context, scratch, descriptor, new ShortOfMemory());
+            InboundFrames frames = new InboundFrames(context, scratch, descriptor, null, NoDevices.receives(), new ShortOfMemory());
             try (Socket writer = server.accept()) {
                 writer.getOutputStream().write(frame);
                 assertThatThrownBy(() -> Patience.until("the read is asked", () -> receivedAll(frames)))
@@ -450,7 +450,7 @@ class InboundFramesFuzzTest {
     private void receive(ServerSocket server, byte[] bytes, Random random) throws IOException {
         int descriptor = connect(server);
         Context context = new Context();
-        InboundFrames frames = new InboundFrames(context, scratch, descriptor, new Lane());
+        InboundFrames frames = new InboundFrames(context, scratch, descriptor, null, NoDevices.receives(), new Lane());
         try (Socket writer = server.accept()) {
             writer.setTcpNoDelay(true);
             boolean over = false;

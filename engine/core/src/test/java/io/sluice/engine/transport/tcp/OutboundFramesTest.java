@@ -31,7 +31,7 @@ class OutboundFramesTest {
 
     private final MemorySegment memory = Arena.ofAuto().allocate(MEMORY);
     private final LoopScratch scratch = new LoopScratch();
-    private final OutboundFrames frames = new OutboundFrames(null, true);
+    private final OutboundFrames frames = new OutboundFrames(null, true, NoDevices.sends());
     private final ByteArrayOutputStream wire = new ByteArrayOutputStream();
     private final ByteArrayOutputStream expected = new ByteArrayOutputStream();
 
@@ -102,7 +102,7 @@ class OutboundFramesTest {
 
     private void add(int operation, long handle, int from, int count, @Nullable ExportedRegion lease) {
         frames.add(operation, 0, handle, 2, 3, 4, count, memory.address() + from, count);
-        frames.payloadIn(memory, from);
+        frames.payloadIn(RegionMemory.host(memory), null, from);
         if (lease != null) {
             frames.lease(lease);
         }
@@ -200,7 +200,7 @@ class OutboundFramesTest {
         MemorySegment large = Arena.ofAuto().allocate(length);
         Filling.fill(large, 2);
         frames.add(FrameHeader.WRITE, 0, 1, 2, 3, 4, length, large.address(), length);
-        frames.payloadIn(large, 0);
+        frames.payloadIn(RegionMemory.host(large), null, 0);
         expected.writeBytes(RawLane.header(FrameHeader.WRITE, 0, new Claim(1, 2, 3, 4, length)));
         expected.writeBytes(Filling.bytes(2, 0, length));
         add(FrameHeader.WRITE, 5, 6, 7, null);
@@ -229,11 +229,11 @@ class OutboundFramesTest {
     void theChecksumOfALargeFrameIsMadeInPieces() {
         MemorySegment large = Arena.ofAuto().allocate(5 * OutboundFrames.SUMMED_AT_ONCE / 2);
         Filling.fill(large, 3);
-        OutboundFrames summed = new OutboundFrames(scratch, true);
+        OutboundFrames summed = new OutboundFrames(scratch, true, NoDevices.sends());
         Lender closing = new Lender();
         for (Lender lender : new Lender[] {closing, new Lender()}) {
             summed.add(FrameHeader.READ_DATA, 0, 0, 0, 0, 0, large.byteSize(), large.address(), large.byteSize());
-            summed.payloadIn(large, 0);
+            summed.payloadIn(RegionMemory.host(large), null, 0);
             summed.lease(lender);
         }
         assertThat(summed.fill(scratch)).isZero();
@@ -265,9 +265,9 @@ class OutboundFramesTest {
     void theChecksumOfALargeFrameThatIsEncryptedIsMadeInPieces() {
         MemorySegment large = Arena.ofAuto().allocate(5 * OutboundFrames.SUMMED_AT_ONCE / 2);
         Filling.fill(large, 3);
-        OutboundFrames summed = new OutboundFrames(scratch, false);
+        OutboundFrames summed = new OutboundFrames(scratch, false, NoDevices.sends());
         summed.add(FrameHeader.READ_DATA, 0, 0, 0, 0, 0, large.byteSize(), large.address(), large.byteSize());
-        summed.payloadIn(large, 0);
+        summed.payloadIn(RegionMemory.host(large), null, 0);
         int header = FrameHeader.BYTES + FrameHeader.SUMS_BYTES;
         MemorySegment to = scratch.staging();
         assertThat(summed.copy(to, header)).isZero();
@@ -284,7 +284,7 @@ class OutboundFramesTest {
         MemorySegment freed = arena.allocate(8);
         arena.close();
         frames.add(FrameHeader.WRITE, 0, 1, 2, 3, 4, 8, freed.address(), 8);
-        frames.payloadIn(freed, 0);
+        frames.payloadIn(RegionMemory.host(freed), null, 0);
         assertThat(frames.fill(scratch)).isEqualTo(2);
     }
 
