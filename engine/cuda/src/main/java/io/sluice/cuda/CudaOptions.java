@@ -12,13 +12,22 @@ import java.util.Map;
 public final class CudaOptions implements TransportOptions {
     static final String VARIABLES = "SLUICE_CUDA_";
     private static final int MOST_BLOCKS = 1 << 16;
+    private static final long SMALLEST_RING = 64 << 10;
+    private static final long LARGEST_RING = 1 << 30;
+    private static final long SMALLEST_CHUNK = 4096;
 
     private final int blocks;
     private final boolean copyEngines;
+    private final boolean mapped;
+    private final long stagingBytes;
+    private final long stagedChunk;
 
     private CudaOptions(Builder settings) {
         this.blocks = settings.blocks;
         this.copyEngines = settings.copyEngines;
+        this.mapped = settings.mapped;
+        this.stagingBytes = settings.stagingBytes;
+        this.stagedChunk = settings.stagedChunk;
     }
 
     /**
@@ -46,10 +55,25 @@ public final class CudaOptions implements TransportOptions {
         return copyEngines;
     }
 
+    boolean mapped() {
+        return mapped;
+    }
+
+    long stagingBytes() {
+        return stagingBytes;
+    }
+
+    long stagedChunk() {
+        return stagedChunk;
+    }
+
     /** Collects settings. Not for several threads at once. */
     public static final class Builder {
         private int blocks = 528;
         private boolean copyEngines;
+        private boolean mapped = true;
+        private long stagingBytes = 4 << 20;
+        private long stagedChunk = 8 << 20;
 
         private Builder() {}
 
@@ -81,6 +105,49 @@ public final class CudaOptions implements TransportOptions {
         }
 
         /**
+         * Whether processes of one host map each other's memory of GPUs. If not, or if one of two engines has it off, the bytes are
+         * staged: they go through pinned memory and the sockets of tcp, as between hosts. Default true; {@code SLUICE_CUDA_MAPPED}.
+         *
+         * @param on false to keep other processes from mapping memory
+         * @return this
+         */
+        public Builder mapped(boolean on) {
+            this.mapped = on;
+            return this;
+        }
+
+        /**
+         * The size of a ring of pinned memory, in bytes. A lane of tcp that carries memory of GPUs has one for each direction in which
+         * it does; a GPU fills a piece of it, an eighth, while others are sent. Default 4 MiB; {@code SLUICE_CUDA_STAGING_BYTES}.
+         *
+         * @param bytes 64 KiB to 1 GiB
+         * @return this
+         */
+        public Builder stagingBytes(long bytes) {
+            if (bytes < SMALLEST_RING || bytes > LARGEST_RING) {
+                throw new IllegalArgumentException(
+                        "a ring has " + SMALLEST_RING + " to " + LARGEST_RING + " bytes, not " + bytes);
+            }
+            // whole pages a piece
+            this.stagingBytes = bytes / PinnedRing.PAGES_BYTES * PinnedRing.PAGES_BYTES;
+            return this;
+        }
+
+        /**
+         * The preferred chunk of local memory of GPUs that is staged, in bytes. Default 8 MiB; {@code SLUICE_CUDA_STAGED_CHUNK}.
+         *
+         * @param bytes at least 4,096; an eighth of the window at most is used
+         * @return this
+         */
+        public Builder stagedChunk(long bytes) {
+            if (bytes < SMALLEST_CHUNK) {
+                throw new IllegalArgumentException("a chunk has at least " + SMALLEST_CHUNK + " bytes, not " + bytes);
+            }
+            this.stagedChunk = bytes;
+            return this;
+        }
+
+        /**
          * Overrides settings by those variables that are set.
          *
          * @param variables by name
@@ -94,6 +161,9 @@ public final class CudaOptions implements TransportOptions {
             Environment environment = new Environment(variables);
             environment.number(VARIABLES + "BLOCKS", this::blocks);
             environment.flag(VARIABLES + "COPY_ENGINES", this::copyEngines);
+            environment.flag(VARIABLES + "MAPPED", this::mapped);
+            environment.size(VARIABLES + "STAGING_BYTES", this::stagingBytes);
+            environment.size(VARIABLES + "STAGED_CHUNK", this::stagedChunk);
             return this;
         }
 

@@ -15,6 +15,7 @@ import io.sluice.engine.transport.SecretSource;
 import io.sluice.engine.transport.Transport;
 import io.sluice.engine.transport.TransportLoop;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 final class CudaTransport implements Transport {
     private static final long LARGEST_MESSAGE = 1L << 30;
     private static final long PREFERRED_CHUNK = 64L << 20;
+    private static final String UNMAPPED = "not mapped";
     private static final Set<MemoryKind> GPU = Set.of(MemoryKind.CUDA);
     private static final Set<MemoryKind> HOST = Set.of(MemoryKind.HOST);
     private static final Set<MemoryKind> BOTH = Set.of(MemoryKind.HOST, MemoryKind.CUDA);
@@ -34,12 +36,14 @@ final class CudaTransport implements Transport {
     private final Gpus gpus;
     private final MappingThread thread = new MappingThread();
     private final ReleaseThread releases = new ReleaseThread();
+    private final PinnedRings rings;
     private final SecretSource secrets = new SecretSource();
     private final HostIdentity host = HostIdentity.here();
 
     CudaTransport(CudaOptions options) {
         this.options = options;
         this.gpus = new Gpus(options.blocks());
+        this.rings = new PinnedRings(gpus, thread, releases, options.stagingBytes(), !options.copyEngines());
     }
 
     @Override
@@ -58,23 +62,31 @@ final class CudaTransport implements Transport {
     }
 
     @Override
+    public Map<MemoryKind, Long> staged() {
+        return Map.of(MemoryKind.CUDA, options.stagedChunk());
+    }
+
+    @Override
     public String reach() {
-        return host.text();
+        return options.mapped() ? host.text() : UNMAPPED;
     }
 
     @Override
     public @Nullable String whyOutOfReach(String peer) {
+        if (!options.mapped() || peer.equals(UNMAPPED)) {
+            return "SLUICE_CUDA_MAPPED is false, so that memory of GPUs is not mapped by other processes";
+        }
         return host.whyOutOfReach(peer);
     }
 
     @Override
     public AllocatedMemory allocate(long bytes, RegionOptions region) {
-        return DeviceAllocation.make(gpus, String.valueOf(region.device()), bytes);
+        return DeviceAllocation.make(rings, String.valueOf(region.device()), bytes);
     }
 
     @Override
     public RegisteredMemory register(RegionMemory memory, Set<Access> access, AtomicDomain domain) {
-        return memory.isHost() ? new HostRegistration(memory, thread) : DeviceRegistration.of(memory, gpus);
+        return memory.isHost() ? new HostRegistration(memory, thread) : DeviceRegistration.of(memory, rings);
     }
 
     @Override

@@ -21,17 +21,18 @@ final class DeviceAllocation implements AllocatedMemory {
     private final RegionMemory memory;
     private final DeviceRegistration registration;
 
-    private DeviceAllocation(Gpu gpu, Gpus gpus, long address, long bytes, long length) {
+    private DeviceAllocation(Gpu gpu, PinnedRings rings, long address, long bytes, long length) {
         this.gpu = gpu;
         this.address = address;
         this.bytes = bytes;
         this.memory = RegionMemory.device(MemoryKind.CUDA, gpu.id(), address, length, open::get);
-        this.registration = DeviceRegistration.of(memory, gpus);
+        this.registration = DeviceRegistration.of(memory, rings);
         gpu.metrics().allocated(bytes);
     }
 
     /** Makes it, zeroed. */
-    static DeviceAllocation make(Gpus gpus, String id, long length) {
+    static DeviceAllocation make(PinnedRings rings, String id, long length) {
+        Gpus gpus = rings.gpus();
         int ordinal = gpus.ordinal(id);
         if (ordinal < 0) {
             throw new RegistrationException("this process sees no GPU " + id + "; it sees " + gpus.all());
@@ -52,7 +53,7 @@ final class DeviceAllocation implements AllocatedMemory {
                     throw new RegistrationException(
                             id + " does not fill memory: is it held up by the work of another program?");
                 }
-                return new DeviceAllocation(gpu, gpus, address, bytes, length);
+                return new DeviceAllocation(gpu, rings, address, bytes, length);
             } catch (RuntimeException | Error e) {
                 // what the GPU may still write to stays allocated
                 if (!isWritten) {

@@ -3,7 +3,9 @@ package io.sluice.cuda;
 import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegistrationException;
 import io.sluice.engine.transport.DeviceWords;
-import io.sluice.engine.transport.RegisteredMemory;
+import io.sluice.engine.transport.EventLoop;
+import io.sluice.engine.transport.StagedMemory;
+import io.sluice.engine.transport.StagingRing;
 import io.sluice.jni.CudaMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -18,21 +20,28 @@ import org.jspecify.annotations.Nullable;
  * Memory of a GPU that is a region. Its name cannot be guessed, and only those learn it who attach the region: another engine of this
  * process finds the memory by it, where an address that a peer names would not be trusted. Any thread.
  */
-final class DeviceRegistration implements RegisteredMemory, DeviceWords {
+final class DeviceRegistration implements StagedMemory, DeviceWords {
     private static final Map<UUID, DeviceRegistration> OF_PROCESS = new ConcurrentHashMap<>();
 
     private final UUID name = UUID.randomUUID();
     private final RegionMemory memory;
     private final Gpu gpu;
+    private final PinnedRings rings;
     private final GpuWords words;
     private final MemoryFacts facts;
     // of another process; null for memory of this one
     private final @Nullable ImportedAllocation imported;
     private volatile boolean closed;
 
-    private DeviceRegistration(RegionMemory memory, Gpu gpu, MemoryFacts facts, @Nullable ImportedAllocation imported) {
+    private DeviceRegistration(
+            RegionMemory memory,
+            Gpu gpu,
+            PinnedRings rings,
+            MemoryFacts facts,
+            @Nullable ImportedAllocation imported) {
         this.memory = memory;
         this.gpu = gpu;
+        this.rings = rings;
         this.words = gpu.words();
         this.facts = facts;
         this.imported = imported;
@@ -44,7 +53,8 @@ final class DeviceRegistration implements RegisteredMemory, DeviceWords {
      *
      * @throws RegistrationException if it does not, or it is of a kind that cannot be used
      */
-    static DeviceRegistration of(RegionMemory memory, Gpus gpus) {
+    static DeviceRegistration of(RegionMemory memory, PinnedRings rings) {
+        Gpus gpus = rings.gpus();
         String id = String.valueOf(memory.device());
         int ordinal = gpus.ordinal(id);
         if (ordinal < 0) {
@@ -69,7 +79,7 @@ final class DeviceRegistration implements RegisteredMemory, DeviceWords {
         }
         ImportedAllocation imported = ImportedAllocation.use(memory.address());
         try {
-            return new DeviceRegistration(memory, gpus.open(ordinal), facts, imported);
+            return new DeviceRegistration(memory, gpus.open(ordinal), rings, facts, imported);
         } catch (CudaException e) {
             if (imported != null) {
                 imported.release();
@@ -166,6 +176,18 @@ final class DeviceRegistration implements RegisteredMemory, DeviceWords {
                 && now.bufferId() == facts.bufferId()
                 && now.base() == facts.base()
                 && now.bytes() == facts.bytes();
+    }
+
+    // ---- through the host ----
+
+    @Override
+    public StagingRing openRing(EventLoop loop, Runnable progress) {
+        return rings.open(loop, progress);
+    }
+
+    @Override
+    public long address() {
+        return memory.address();
     }
 
     // ---- words ----

@@ -64,7 +64,7 @@ final class GpuStreams {
     }
 
     /** A stream begins by clearing memory of its own, which is freed with it. */
-    private static void awaitBeginning(long stream, long began) {
+    static void awaitBeginning(long stream, long began) {
         while (CudaStream.query(stream) == CudaStream.NOT_READY
                 && System.nanoTime() - began < LONGEST_BEGINNING_NANOS) {
             LockSupport.parkNanos(LOOK_NANOS);

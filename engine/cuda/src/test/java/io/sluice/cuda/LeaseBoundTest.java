@@ -27,6 +27,8 @@ class LeaseBoundTest {
     private static final int MOST = 2 * ATTACHED + 1024;
     private static final int BYTES = 4096;
 
+    private final MappingThread thread = new MappingThread();
+    private final ReleaseThread releases = new ReleaseThread();
     private Gpus gpus;
     private long address;
     private Region region;
@@ -39,7 +41,8 @@ class LeaseBoundTest {
         gpus = new Gpus(1);
         address = SoftGpu.malloc(0, BYTES);
         region = new Region(DeviceRegistration.of(
-                RegionMemory.device(MemoryKind.CUDA, SoftGpu.id(0), address, BYTES, () -> true), gpus));
+                RegionMemory.device(MemoryKind.CUDA, SoftGpu.id(0), address, BYTES, () -> true),
+                new PinnedRings(gpus, thread, releases, PinnedRing.PAGES_BYTES, true)));
         TestContext context = new TestContext(
                 true, EngineOptions.builder().maxAttachedRegions(ATTACHED).build());
         link = new PeerLink(context, new SecretSource(), new NoOwner());
@@ -52,6 +55,8 @@ class LeaseBoundTest {
         region.registration.close();
         SoftGpu.free(0, address);
         gpus.close();
+        thread.close();
+        releases.close();
     }
 
     @Test
