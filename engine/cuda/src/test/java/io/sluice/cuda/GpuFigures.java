@@ -38,13 +38,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Figures of two processes, with GPU 0 and GPU 1, and next to each what the plain C program of the samples reaches. Arguments: groups of
- * {@code copies}, {@code pages}, {@code host} and {@code kill}; or {@code serve}, for the process that owns GPU 1. Properties: {@code figures.out} is
+ * {@code copies}, {@code pages}, {@code host}, {@code staged} and {@code kill}; or {@code serve}, for the process that owns GPU 1. Properties: {@code figures.out} is
  * the file to which a line of JSON is added for each, {@code figures.program} the C program and {@code figures.kernels} the file of the
  * kernels, without which only the engine is measured; {@code figures.window} the bytes of each side, {@code figures.warmup} and
  * {@code figures.duration} in milliseconds.
  */
 final class GpuFigures {
     private static final long WINDOW_BYTES = Long.getLong("figures.window", 1L << 30);
+    private static final long STAGED_BYTES = Math.min(WINDOW_BYTES, 256L << 20);
     private static final long WARMUP_MILLIS = Long.getLong("figures.warmup", 500);
     private static final long DURATION_MILLIS = Long.getLong("figures.duration", 1500);
     private static final @Nullable String OUT = System.getProperty("figures.out");
@@ -76,13 +77,21 @@ final class GpuFigures {
         TransferEngine engine = TransferEngine.open(options());
         MemoryRegion region =
                 engine.allocate(WINDOW_BYTES, RegionOptions.readWrite().on(MemoryKind.CUDA, SoftGpu.id(1)));
+        MemoryRegion host = engine.allocate(STAGED_BYTES, RegionOptions.readWrite());
+        // its pages are there before anything is measured
+        host.segment().fill((byte) 1);
         System.out.println("READY " + engine.address() + ' '
-                + HexFormat.of().formatHex(region.descriptor().toBytes()));
+                + HexFormat.of().formatHex(region.descriptor().toBytes()) + ' '
+                + HexFormat.of().formatHex(host.descriptor().toBytes()));
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         while (in.readLine() != null) {
             // it ends with the process that has started it
         }
         engine.close();
+    }
+
+    private static RegionDescriptor descriptor(String text) {
+        return RegionDescriptor.fromBytes(HexFormat.of().parseHex(text));
     }
 
     private static EngineOptions options() {
@@ -145,19 +154,22 @@ final class GpuFigures {
 
     private void measure(
             String name, long bytes, int inflight, RepeatedTransfers.Form form, List<List<String>> programs) {
-        Figure own;
-        try {
-            RepeatedTransfers.Result result =
-                    new RepeatedTransfers(form, inflight).run(WARMUP_MILLIS * 1_000_000, DURATION_MILLIS * 1_000_000);
-            own = new Figure(result.perSecond() * bytes, result.micros(0.5), result.micros(0.99), null);
-        } catch (Exception | AssertionError e) {
-            own = Figure.failed(e);
-        }
+        Figure own = figure(bytes, inflight, form);
         report(name, "engine", bytes, inflight, own, null);
         for (List<String> each : programs) {
             if (PROGRAM != null) {
                 report(name, each.getFirst(), bytes, inflight, program(each, bytes), own);
             }
+        }
+    }
+
+    private static Figure figure(long bytes, int inflight, RepeatedTransfers.Form form) {
+        try {
+            RepeatedTransfers.Result result =
+                    new RepeatedTransfers(form, inflight).run(WARMUP_MILLIS * 1_000_000, DURATION_MILLIS * 1_000_000);
+            return new Figure(result.perSecond() * bytes, result.micros(0.5), result.micros(0.99), null);
+        } catch (Exception | AssertionError e) {
+            return Figure.failed(e);
         }
     }
 
@@ -239,7 +251,7 @@ final class GpuFigures {
     private RepeatedTransfers.Form single(boolean write, long bytes, int inflight) {
         long step = Math.max(bytes, FILL_BYTES);
         return (slot, end) -> {
-            long at = slot * step % (WINDOW_BYTES - bytes + 1);
+            long at = slot * step % (local.length() - bytes + 1);
             return write
                     ? connection.prepared().write(local, at, remote, at, bytes, RepeatedTransfers.OPTIONS, end)
                     : connection.prepared().read(local, at, remote, at, bytes, RepeatedTransfers.OPTIONS, end);
@@ -376,6 +388,42 @@ final class GpuFigures {
         local = served;
     }
 
+    /**
+     * From GPU to GPU through pinned memory and over tcp, by an engine that maps nothing; beside each, host to host over the same
+     * connection.
+     */
+    @SuppressWarnings("SystemOut")
+    private static void staged(EngineAddress address, RegionDescriptor gpu, RegionDescriptor host) {
+        TransferEngine engine = TransferEngine.open(EngineOptions.builder()
+                .environment(System.getenv())
+                .transports(List.of("tcp", "cuda"))
+                .transport(CudaOptions.builder().mapped(false).build())
+                .build());
+        Connection connection = Patience.await(engine.connect(address));
+        MemoryRegion onGpu = engine.allocate(STAGED_BYTES, RegionOptions.local().on(MemoryKind.CUDA, SoftGpu.id(0)));
+        fill(onGpu);
+        MemoryRegion onHost = engine.allocate(STAGED_BYTES, RegionOptions.local());
+        onHost.segment().fill((byte) 2);
+        RemoteRegion toGpu = Patience.await(connection.attach(gpu));
+        System.out.println("staged: " + toGpu.path(MemoryKind.CUDA).reason());
+        GpuFigures figures = new GpuFigures(connection, toGpu, onGpu);
+        GpuFigures beside = new GpuFigures(connection, Patience.await(connection.attach(host)), onHost);
+        for (boolean write : new boolean[] {true, false}) {
+            for (long bytes = 64L << 20; bytes <= STAGED_BYTES; bytes *= 4) {
+                for (int inflight : new int[] {1, 4}) {
+                    String name = (write ? "write " : "read ") + (bytes >> 20) + " MiB over tcp"
+                            + (inflight == 1 ? " alone" : ", 4 in flight");
+                    Figure own = figure(bytes, inflight, figures.single(write, bytes, inflight));
+                    report(name, "gpu to gpu", bytes, inflight, own, null);
+                    Figure plain = figure(bytes, inflight, beside.single(write, bytes, inflight));
+                    report(name, "host to host", bytes, inflight, plain, own);
+                }
+            }
+            figures.compare("staged " + write, 0, 0, Math.min(STAGED_BYTES, 4 << 20));
+        }
+        Patience.await(engine.closeAsync());
+    }
+
     /** The peer is killed while it is written to: transfers end, and this process keeps its GPU. */
     @SuppressWarnings("SystemOut")
     private void kill(Process peer, TransferEngine engine) throws InterruptedException {
@@ -430,8 +478,7 @@ final class GpuFigures {
                     engine.allocate(WINDOW_BYTES, RegionOptions.local().on(MemoryKind.CUDA, SoftGpu.id(0)));
             fill(local);
             Connection connection = Patience.await(engine.connect(EngineAddress.parse(ready[1])));
-            RemoteRegion remote = Patience.await(
-                    connection.attach(RegionDescriptor.fromBytes(HexFormat.of().parseHex(ready[2]))));
+            RemoteRegion remote = Patience.await(connection.attach(descriptor(ready[2])));
             System.out.println("path " + remote.path().transport() + ", window "
                     + connection.window().byteLimit() + " bytes");
             GpuFigures figures = new GpuFigures(connection, remote, local);
@@ -451,6 +498,7 @@ final class GpuFigures {
                                             WARMUP_MILLIS * 1_000_000,
                                             DURATION_MILLIS * 1_000_000)
                                     .print();
+                        case "staged" -> staged(EngineAddress.parse(ready[1]), descriptor(ready[2]), descriptor(ready[3]));
                         case "kill" -> figures.kill(peer, engine);
                         default -> throw new IllegalArgumentException(group);
                     }

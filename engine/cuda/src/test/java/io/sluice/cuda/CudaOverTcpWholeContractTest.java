@@ -1,0 +1,17 @@
+package io.sluice.cuda;
+
+import io.sluice.engine.contract.TransportContract;
+import io.sluice.engine.contract.TransportUnderTest;
+import java.util.Map;
+import org.junit.jupiter.api.Tag;
+
+/** All promises, on memory of GPUs and of the host, staged over tcp. */
+@Tag("soak")
+class CudaOverTcpWholeContractTest extends TransportContract {
+    private final TransportUnderTest transport = new StagedGpuTransport(new SoftGpuMemory(true), Map.of());
+
+    @Override
+    public TransportUnderTest transport() {
+        return transport;
+    }
+}
