@@ -214,7 +214,7 @@ public enum EngineMeter {
             "sluice.device.launches",
             Type.COUNTER,
             "",
-            "Launches of kernels, or copies, that a GPU was given; unit is kernel or copy_engine",
+            "Launches of kernels, or copies, that a GPU was given; unit is kernel, copy_engine or staged",
             "device",
             "unit"),
     /** Bytes given to a device. */
@@ -222,7 +222,7 @@ public enum EngineMeter {
             "sluice.device.bytes",
             Type.COUNTER,
             "bytes",
-            "Bytes that a GPU was given to move by its kernels or copy engines",
+            "Bytes that a GPU was given to move by its kernels or copy engines, or to stage in the host for another transport",
             "device",
             "unit"),
     /** Time of requests on a device. */

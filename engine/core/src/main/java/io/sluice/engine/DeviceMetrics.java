@@ -10,7 +10,9 @@ public interface DeviceMetrics {
         /** A kernel, which takes multiprocessors. */
         KERNEL,
         /** A copy engine. */
-        COPY_ENGINE
+        COPY_ENGINE,
+        /** Either of them, between the device and pinned memory of the host, whose bytes another transport carries: staged copies. */
+        STAGED
     }
 
     /**

@@ -4,6 +4,7 @@ import io.sluice.engine.DeviceMetrics;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.ToLongFunction;
 
 /** The figures of one GPU, added up on each read. */
@@ -12,6 +13,11 @@ final class GpuMetrics implements DeviceMetrics {
     private final List<WorkCounters> byLoop = new CopyOnWriteArrayList<>();
     private final AtomicLong allocated = new AtomicLong();
     private final AtomicLong pinned = new AtomicLong();
+    // of all rings, which come and go with connections
+    private final LongAdder stagedCopies = new LongAdder();
+    private final LongAdder stagedBytes = new LongAdder();
+    private final LongAdder stagedDone = new LongAdder();
+    private final LongAdder stagedNanos = new LongAdder();
 
     GpuMetrics(String id) {
         this.id = id;
@@ -34,6 +40,18 @@ final class GpuMetrics implements DeviceMetrics {
         pinned.addAndGet(bytes);
     }
 
+    /** A piece of a ring was given to the GPU. */
+    void staged(long bytes) {
+        stagedCopies.increment();
+        stagedBytes.add(bytes);
+    }
+
+    /** The GPU is done with such a piece. */
+    void stagedDone(long nanos) {
+        stagedDone.increment();
+        stagedNanos.add(nanos);
+    }
+
     private long sum(ToLongFunction<WorkCounters> figure) {
         long sum = 0;
         for (WorkCounters counters : byLoop) {
@@ -49,22 +67,22 @@ final class GpuMetrics implements DeviceMetrics {
 
     @Override
     public long launches(Unit unit) {
-        return sum(counters -> counters.launches(unit));
+        return unit == Unit.STAGED ? stagedCopies.sum() : sum(counters -> counters.launches(unit));
     }
 
     @Override
     public long bytes(Unit unit) {
-        return sum(counters -> counters.bytes(unit));
+        return unit == Unit.STAGED ? stagedBytes.sum() : sum(counters -> counters.bytes(unit));
     }
 
     @Override
     public long requests() {
-        return sum(WorkCounters::requests);
+        return stagedDone.sum() + sum(WorkCounters::requests);
     }
 
     @Override
     public long requestNanos() {
-        return sum(WorkCounters::nanos);
+        return stagedNanos.sum() + sum(WorkCounters::nanos);
     }
 
     @Override

@@ -60,6 +60,8 @@ final class PinnedRing implements StagingRing, EventLoop.Source {
     private long number;
     private boolean isSource;
     private long inquiredAt;
+    private int opening;
+    private long openingSince;
     private boolean closed;
 
     // the piece that is being described
@@ -67,6 +69,7 @@ final class PinnedRing implements StagingRing, EventLoop.Source {
     private @Nullable DeviceRegistration device;
     private boolean out;
     private int count;
+    private long bytes;
     private final long[] lengths = new long[MOST_COPIES];
     private boolean isEven;
 
@@ -100,25 +103,17 @@ final class PinnedRing implements StagingRing, EventLoop.Source {
     @Override
     public boolean isReady(StagedMemory of) {
         int ordinal = registration(of).gpu().ordinal();
-        switch (states[ordinal]) {
-            case OPEN, REFUSED -> {
-                return true;
-            }
-            case OPENING -> {
-                return false;
-            }
-            case NEW -> {
-                states[ordinal] = State.OPENING;
-                try {
-                    rings.thread().execute(() -> open(ordinal));
-                } catch (RejectedExecutionException closing) {
-                    opened(ordinal, null);
-                    return true;
-                }
-                return false;
+        if (states[ordinal] == State.NEW) {
+            states[ordinal] = State.OPENING;
+            openingSince = loop.now();
+            opening++;
+            try {
+                rings.thread().execute(() -> open(ordinal));
+            } catch (RejectedExecutionException closing) {
+                opened(ordinal, null);
             }
         }
-        throw new IllegalStateException("no such state");
+        return states[ordinal] != State.OPENING;
     }
 
     private static DeviceRegistration registration(StagedMemory of) {
@@ -157,6 +152,7 @@ final class PinnedRing implements StagingRing, EventLoop.Source {
     }
 
     private void opened(int ordinal, @Nullable PinnedMemory own) {
+        opening--;
         if (own != null && pinned == null) {
             pinned = own;
             memory = own.segment();
@@ -199,13 +195,16 @@ final class PinnedRing implements StagingRing, EventLoop.Source {
         device = registration(from);
         out = isOut;
         count = 0;
+        bytes = 0;
         isEven = true;
         failures[of] = false;
-        numbers[of] = 0;
+        if (numbers[of] != 0) {
+            ended(of);
+        }
     }
 
     @Override
-    public void add(long address, long at, long bytes) {
+    public void add(long address, long at, long length) {
         PinnedMemory own = pinned;
         if (own == null) {
             return;
@@ -214,8 +213,9 @@ final class PinnedRing implements StagingRing, EventLoop.Source {
         long entry = tableOffset(piece) + (long) count * Long.BYTES;
         memory.set(ValueLayout.JAVA_LONG, entry, out ? host : address);
         memory.set(ValueLayout.JAVA_LONG, entry + COLUMN_BYTES, out ? address : host);
-        isEven &= count == 0 || bytes == lengths[0];
-        lengths[count++] = bytes;
+        isEven &= count == 0 || length == lengths[0];
+        lengths[count++] = length;
+        bytes += length;
     }
 
     @Override
@@ -252,6 +252,9 @@ final class PinnedRing implements StagingRing, EventLoop.Source {
         ordinals[piece] = ordinal;
         word(made - 1, own);
         submit(made, ordinal, own);
+        if (numbers[piece] != 0) {
+            rings.gpus().metrics().get(ordinal).staged(bytes);
+        }
         if (!isSource) {
             isSource = true;
             inquiredAt = loop.now();
@@ -337,6 +340,17 @@ final class PinnedRing implements StagingRing, EventLoop.Source {
         return true;
     }
 
+    @Override
+    public long waited(long now) {
+        long waited = opening == 0 ? 0 : now - openingSince;
+        for (int i = 0; i < PIECES; i++) {
+            if (!isDone(i)) {
+                waited = Math.max(waited, now - postedAt[i]);
+            }
+        }
+        return waited;
+    }
+
     // ---- completions ----
 
     @Override
@@ -345,7 +359,7 @@ final class PinnedRing implements StagingRing, EventLoop.Source {
         boolean busy = false;
         for (int i = 0; i < PIECES; i++) {
             if (numbers[i] != 0 && isReached(i)) {
-                numbers[i] = 0;
+                ended(i);
                 done++;
             }
             busy |= numbers[i] != 0;
@@ -360,6 +374,11 @@ final class PinnedRing implements StagingRing, EventLoop.Source {
             progress.run();
         }
         return done;
+    }
+
+    private void ended(int of) {
+        rings.gpus().metrics().get(ordinals[of]).stagedDone(System.nanoTime() - postedAt[of]);
+        numbers[of] = 0;
     }
 
     /** Asks the driver whether what takes long has failed; how many pieces that are. */

@@ -35,7 +35,9 @@ public final class TransferErrors {
                         Reason.ACCESS_DENIED,
                         "the peer gives no right to " + (operation.changesRemote() ? "write" : "read") + " the region");
             case REMOTE_MEMORY_FAULT ->
-                new RemoteAccessException(Reason.MEMORY_FAULT, "the peer's memory was freed while it was registered");
+                new RemoteAccessException(
+                        Reason.MEMORY_FAULT,
+                        "the peer's memory was freed while it was registered, or its device has failed");
             case MISALIGNED ->
                 new RemoteAccessException(Reason.MISALIGNED, "the word is not aligned to 8 bytes in the peer's memory");
             case ATOMIC_DOMAIN ->
@@ -59,8 +61,8 @@ public final class TransferErrors {
                         + " taken effect, and is not sent again");
             case LOCAL_MEMORY_FAULT ->
                 new RegionClosedException(
-                        "the local memory was freed while it was registered, or belongs to a mapped file that was"
-                                + " truncated");
+                        "the local memory was freed while it was registered, belongs to a mapped file that was truncated,"
+                                + " or its device has failed");
             case FLUSHED, FLUSHED_UNSENT, SUCCESS -> throw new IllegalArgumentException("not a refusal: " + status);
         };
     }

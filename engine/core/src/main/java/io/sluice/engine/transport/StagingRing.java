@@ -84,6 +84,14 @@ public interface StagingRing {
      */
     boolean isIdle();
 
+    /**
+     * Returns for how long the device has not done what it was given first, or what makes the ring ready.
+     *
+     * @param now the present, as {@link System#nanoTime()}
+     * @return nanoseconds; 0 if nothing is under way
+     */
+    long waited(long now);
+
     /** Gives the pinned memory back, on another thread. The ring must be idle. Calling it again does nothing. */
     void close();
 }

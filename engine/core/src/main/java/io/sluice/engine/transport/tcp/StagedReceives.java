@@ -155,6 +155,11 @@ final class StagedReceives {
         return ring == null || ring.isIdle();
     }
 
+    /** Whether a device has not done for so long what it was given. */
+    boolean isOverdue(long now, long timeoutNanos) {
+        return ring != null && ring.waited(now) > timeoutNanos;
+    }
+
     /** Gives the ring back; it is idle. */
     void close() {
         end();

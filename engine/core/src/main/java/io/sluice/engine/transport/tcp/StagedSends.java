@@ -150,6 +150,11 @@ final class StagedSends {
         return ring == null || ring.isIdle();
     }
 
+    /** Whether a device has not done for so long what it was given. */
+    boolean isOverdue(long now, long timeoutNanos) {
+        return ring != null && ring.waited(now) > timeoutNanos;
+    }
+
     /** Drops everything; it is idle. */
     void clear() {
         while (head < tail) {

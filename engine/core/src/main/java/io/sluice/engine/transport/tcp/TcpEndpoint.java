@@ -360,8 +360,13 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, Pag
             if (lane.isFenceOverdue(now, timeoutNanos)) {
                 return reason + ": its fence report is missing";
             }
-            if (lane.isStuck(now, timeoutNanos)) {
-                if (!failover || openLanes() < 2 || lane.isDeviceAtWork()) {
+            boolean isDeviceOverdue = lane.isDeviceOverdue(now, timeoutNanos);
+            if (isDeviceOverdue || lane.isStuck(now, timeoutNanos)) {
+                if (isDeviceOverdue || lane.isDeviceAtWork()) {
+                    return "a device of this side has copied nothing for lane " + lane.index() + " for "
+                            + timeoutNanos / 1_000_000 + " ms: is it held up by other work?";
+                }
+                if (!failover || openLanes() < 2) {
                     return reason;
                 }
                 LOG.info("{}: {}; the other lanes take over", context, reason);

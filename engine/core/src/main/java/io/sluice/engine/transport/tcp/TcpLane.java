@@ -507,6 +507,11 @@ final class TcpLane implements InboundFrames.Sink {
         return !sends.isIdle() || !receives.isIdle();
     }
 
+    /** Whether a device holds it up, though bytes may come from the peer. */
+    boolean isDeviceOverdue(long now, long timeoutNanos) {
+        return !broken && (sends.isOverdue(now, timeoutNanos) || receives.isOverdue(now, timeoutNanos));
+    }
+
     /**
      * Closes the socket: nothing received later takes effect on this side, and nothing touches its memory. No device may
      * be at work for the lane.
