@@ -45,7 +45,7 @@ final class InboundFrames {
 
     // a write has arrived whose signal must be the next frame
     private boolean signalDue;
-    // bytes of a put that became a write, to be parsed again
+    // bytes of a put that became its payload, to be parsed again
     private long putBytes;
 
     // what has come behind a payload that a device is still copying
@@ -130,11 +130,16 @@ final class InboundFrames {
     /** Receives what the socket holds, up to a fair share. */
     Received receive() throws SocketFailedException {
         Received result = Received.NOTHING;
-        for (int i = 0; i < RECEIVES_A_CALL && !sink.isClosed() && !sink.hasEnough() && !payload.awaitsDevice(); i++) {
-            if (isHeldUp()) {
-                parseRest();
-                result = Received.PROGRESS;
-                continue;
+        for (int i = 0; i < RECEIVES_A_CALL && !sink.isClosed() && !sink.hasEnough(); i++) {
+            if (payload.isOfDevice()) {
+                if (payload.awaitsDevice()) {
+                    return result;
+                }
+                if (isHeldUp()) {
+                    parseRest();
+                    result = Received.PROGRESS;
+                    continue;
+                }
             }
             boolean direct = stream == null && payload.takesDirectly(DIRECT_BYTES);
             // no more than the next header: another such payload is likely, and should not go through the staging memory
@@ -334,11 +339,11 @@ final class InboundFrames {
         }
     }
 
-    /** A put. For memory of a device it becomes a write, with the value as payload at the end of the frame. */
+    /** A put. For memory of a device its value becomes a payload, at the end of the frame. */
     private void put(long at, long length) {
         ExportedRegion region = context.exposed(FrameHeader.handle(staging, at));
         if (region == null || region.memory().isHost() || length < 1 || length > WorkRequest.WORD_BYTES) {
-            sink.writeHandled(words.execute(FrameHeader.PUT, staging, at, length));
+            sink.writeHandled(words.execute(FrameHeader.PUT, staging, at, length, region));
             return;
         }
         CompletionStatus outcome = words.isIntact(staging, at)
@@ -348,7 +353,7 @@ final class InboundFrames {
             sink.writeHandled(outcome);
             return;
         }
-        payload.beginWrite(IncomingPayload.Kind.WRITE, length, region, outcome);
+        payload.beginWrite(IncomingPayload.Kind.PUT, length, region, outcome);
         payload.goesTo(region.memory(), region.registration(), FrameHeader.offset(staging, at));
         long end = at + FrameHeader.LONGEST_BYTES + sumsBytes;
         InboundWords.makePayload(staging, end, FrameHeader.operand(staging, at), length);
@@ -443,7 +448,8 @@ final class InboundFrames {
         }
         payload.endLease();
         if (status == CompletionStatus.SUCCESS) {
-            context.served(WorkRequest.Opcode.WRITE, payload.length());
+            boolean put = ended == IncomingPayload.Kind.PUT;
+            context.served(put ? WorkRequest.Opcode.PUT : WorkRequest.Opcode.WRITE, payload.length());
         }
         if (ended == IncomingPayload.Kind.WRITE_BEFORE_SIGNAL) {
             signalDue = true;

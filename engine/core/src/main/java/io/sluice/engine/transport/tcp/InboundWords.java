@@ -8,6 +8,7 @@ import io.sluice.engine.transport.FaultCheckedCopy;
 import io.sluice.engine.transport.WorkRequest;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import org.jspecify.annotations.Nullable;
 
 /** Executes the puts, signals and atomic operations of a lane's peer. Confined to the connection's loop. */
 final class InboundWords {
@@ -28,6 +29,12 @@ final class InboundWords {
      * @throws ProtocolException if the operation has no words of this length
      */
     CompletionStatus execute(int operation, MemorySegment header, long at, long length) {
+        return execute(operation, header, at, length, context.exposed(FrameHeader.handle(header, at)));
+    }
+
+    /** As {@link #execute(int, MemorySegment, long, long)}, for a region that was looked up, or null if there is none. */
+    CompletionStatus execute(
+            int operation, MemorySegment header, long at, long length, @Nullable ExportedRegion region) {
         if (length < 1
                 || length > WorkRequest.WORD_BYTES
                 || (operation != FrameHeader.PUT && length < WorkRequest.WORD_BYTES)) {
@@ -42,7 +49,6 @@ final class InboundWords {
             case FrameHeader.COMPARE_AND_SWAP -> WorkRequest.Opcode.COMPARE_AND_SWAP;
             default -> WorkRequest.Opcode.SIGNAL;
         };
-        ExportedRegion region = context.exposed(FrameHeader.handle(header, at));
         CompletionStatus outcome = AccessCheck.acquire(region, what, header, at, length);
         if (region == null || outcome != CompletionStatus.SUCCESS) {
             return outcome;

@@ -39,6 +39,7 @@ final class IncomingPayload {
         NONE,
         WRITE,
         WRITE_BEFORE_SIGNAL,
+        PUT,
         READ_DATA
     }
 
@@ -214,6 +215,11 @@ final class IncomingPayload {
         target = staged.memory();
         targetOffset = staged.offset();
         return room;
+    }
+
+    /** Whether it goes to memory of a device. */
+    boolean isOfDevice() {
+        return staged.isActive();
     }
 
     /** Whether nothing can be received before a device has copied bytes, or all of them. */
