@@ -21,6 +21,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
@@ -45,8 +46,12 @@ class StagedPairsTest {
     @BeforeEach
     void open() {
         SoftGpu.load();
-        initiator = engine();
-        target = engine();
+        open(Map.of());
+    }
+
+    private void open(Map<String, String> variables) {
+        initiator = engine(variables);
+        target = engine(variables);
         connection = Patience.await(initiator.connect(target.address()));
     }
 
@@ -56,8 +61,9 @@ class StagedPairsTest {
         Patience.await(target.closeAsync());
     }
 
-    private static TransferEngine engine() {
+    private static TransferEngine engine(Map<String, String> variables) {
         return TransferEngine.open(PatientOptions.builder()
+                .environment(variables)
                 .transports(List.of("tcp", "cuda"))
                 .transport(CudaOptions.builder().mapped(false).stagingBytes(RING).build())
                 .build());
@@ -124,6 +130,14 @@ class StagedPairsTest {
             System.arraycopy(expected, 1_000 * even[i], read, 1_000 * odd[i], 1_000);
         }
         assertThat(Arrays.mismatch(bytes(here, local), read)).isEqualTo(-1);
+    }
+
+    @Test
+    void every_form_goes_over_tls() {
+        close();
+        open(TlsVariables.all());
+        every_form_goes_between_all_kinds_of_memory(0, 1);
+        every_form_goes_between_all_kinds_of_memory(0, HOST);
     }
 
     /** A GPU is slow; the signal waits for it. */
