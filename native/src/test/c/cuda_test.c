@@ -254,6 +254,67 @@ static void test_refused_word(const struct gpu *gpu) {
     CHECK_SAME(sluice_cuda_stream_destroy((struct sluice_cuda_stream *)(intptr_t)stream), 0);
 }
 
+/* What programs load and launch by themselves: by a stream without kernels, and by one of theirs. */
+static void test_callers(const struct gpu *gpu) {
+    static const char broken[] = ".version 6.3\n.target sm_75\n.entry broken(";
+    char log[64];
+    CHECK_SAME(sluice_cuda_module_compile(gpu->device, broken, log, sizeof log), -CUDA_INVALID_PTX);
+    CHECK(strncmp(log, "ptxas", 5) == 0);
+    CHECK_SAME(sluice_cuda_module_compile(gpu->device, broken, NULL, 0), -CUDA_INVALID_PTX);
+    CHECK_SAME(sluice_cuda_module_compile(gpu->device, NULL, log, sizeof log), -CUDA_INVALID_VALUE);
+    CHECK_SAME(log[0], '\0');
+    CHECK_SAME(sluice_cuda_module_function(gpu->kernels, NULL), -CUDA_INVALID_VALUE);
+    int64_t function = sluice_cuda_module_function(gpu->kernels, "sluice_fill_pattern");
+    CHECK(function > 0);
+    void *fill = (void *)(intptr_t)function;
+    CHECK_SAME(sluice_cuda_module_parameter(gpu->kernels, fill, 2), 8);
+    CHECK_SAME(sluice_cuda_module_parameter(gpu->kernels, fill, 3), -CUDA_INVALID_VALUE);
+    CHECK_SAME(sluice_cuda_module_parameter(gpu->kernels, fill, -1), -CUDA_INVALID_VALUE);
+    CHECK_SAME(sluice_cuda_module_parameter(gpu->kernels, NULL, 0), -CUDA_INVALID_VALUE);
+    CHECK_SAME(sluice_cuda_module_shared_bytes(gpu->kernels, NULL, 1), -CUDA_INVALID_VALUE);
+    CHECK_SAME(sluice_cuda_module_shared_bytes(NULL, fill, 1), -CUDA_INVALID_VALUE);
+    int64_t opened = sluice_cuda_stream_open(gpu->device, 1);
+    CHECK(opened > 0);
+    struct sluice_cuda_stream *own = (struct sluice_cuda_stream *)(intptr_t)opened;
+    int64_t adopted =
+            sluice_cuda_stream_adopt(gpu->device, (void *)(intptr_t)sluice_cuda_stream_handle(own));
+    CHECK(adopted > 0);
+    uint64_t address = seen(pinned->bytes);
+    uint64_t bytes = 100;
+    uint64_t seed = 1;
+    void *arguments[] = {&address, &bytes, &seed};
+    struct sluice_cuda_request launch = {
+        .stream = adopted, .operation = SLUICE_CUDA_LAUNCH, .count = 1, .source = (uint64_t)function,
+        .bytes = 8 | 4 << 16 | UINT64_C(2) << 32, .sources = 3 | UINT64_C(2) << 32, .destination = 1 << 10,
+        .destinations = (uint64_t)(uintptr_t)arguments, .word = seen(&pinned->word), .value = 1000,
+    };
+    fill_pinned(0);
+    CHECK_SAME(sluice_cuda_submit(&launch, 1), 1);
+    await_word(1000);
+    /* The highest byte of 0x9e37... */
+    CHECK_SAME(pinned->bytes[0], 0x9e);
+    launch.bytes = 8 | 4 << 16 | UINT64_C(64) << 32;
+    CHECK_SAME(sluice_cuda_submit(&launch, 1), -CUDA_INVALID_VALUE);
+    launch.bytes = 8;
+    launch.destination = 100 << 10;
+    CHECK_SAME(sluice_cuda_submit(&launch, 1), -CUDA_INVALID_VALUE);
+    CHECK_SAME(sluice_cuda_module_shared_bytes(gpu->kernels, fill, 100 << 10), 0);
+    launch.value = 1001;
+    CHECK_SAME(sluice_cuda_submit(&launch, 1), 1);
+    await_word(1001);
+    launch.source = 0;
+    CHECK_SAME(sluice_cuda_submit(&launch, 1), -CUDA_INVALID_VALUE);
+    /* A signal takes a kernel of this library's. */
+    launch.operation = SLUICE_CUDA_COMPLETE;
+    launch.signal = seen(&pinned->signal);
+    CHECK_SAME(sluice_cuda_submit(&launch, 1), -CUDA_NOT_SUPPORTED);
+    CHECK_SAME(sluice_cuda_stream_destroy((struct sluice_cuda_stream *)(intptr_t)adopted), 0);
+    await_stream(own);
+    CHECK_SAME(sluice_cuda_stream_destroy(own), 0);
+    CHECK_SAME(sluice_cuda_stream_open(NULL, 0), -CUDA_INVALID_VALUE);
+    CHECK_SAME(sluice_cuda_stream_adopt(NULL, NULL), -CUDA_INVALID_VALUE);
+}
+
 static void send_descriptor(int socket, int descriptor) {
     char control[CMSG_SPACE(sizeof descriptor)] = {0};
     char byte = 0;
@@ -420,6 +481,7 @@ void test_cuda(const char *library) {
     test_copies(&second);
     test_events(&first, &second);
     test_refused_word(&first);
+    test_callers(&first);
     CHECK_SAME(sluice_cuda_memory_enable_peer(first.device, second.device), 0);
     CHECK_SAME(sluice_cuda_memory_enable_peer(first.device, second.device), 0);
     test_sharing(&first, socket, handle);

@@ -98,6 +98,9 @@ enum {
 #define CUDA_WAIT_VALUE_GREATER_OR_EQUAL 0
 #define CUDA_FLUSH_CURRENT_CONTEXT 0
 #define CUDA_FLUSH_TO_OWNER 100
+#define CUDA_JIT_ERROR_LOG 5
+#define CUDA_JIT_ERROR_LOG_BYTES 6
+#define CUDA_FUNCTION_SHARED_BYTES 8
 
 #define CUDA_UUID_BYTES 16
 #define CUDA_IPC_HANDLE_BYTES 64
@@ -199,8 +202,11 @@ struct cuda_access {
     FUNCTION(copy, cuMemcpyAsync, (cuda_address to, cuda_address from, size_t bytes, cuda_stream stream)) \
     FUNCTION(fill, cuMemsetD8Async, (cuda_address address, unsigned char value, size_t bytes, cuda_stream stream)) \
     FUNCTION(module_load, cuModuleLoadData, (cuda_module *module, const void *image)) \
+    FUNCTION(module_compile, cuModuleLoadDataEx, \
+            (cuda_module *module, const void *image, unsigned count, int *options, void **values)) \
     FUNCTION(module_unload, cuModuleUnload, (cuda_module module)) \
     FUNCTION(module_function, cuModuleGetFunction, (cuda_function *function, cuda_module module, const char *name)) \
+    FUNCTION(function_set, cuFuncSetAttribute, (cuda_function function, int attribute, int value)) \
     FUNCTION(launch, cuLaunchKernel, \
             (cuda_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, \
              unsigned block_z, unsigned shared_bytes, cuda_stream stream, void **arguments, void **extra))
@@ -210,6 +216,8 @@ struct cuda_access {
     FUNCTION(range_handle, cuMemGetHandleForAddressRange, \
             (void *handle, cuda_address address, size_t bytes, int type, unsigned long long flags)) \
     FUNCTION(flush_remote_writes, cuFlushGPUDirectRDMAWrites, (int target, int scope)) \
-    FUNCTION(function_load, cuFuncLoad, (cuda_function function))
+    FUNCTION(function_load, cuFuncLoad, (cuda_function function)) \
+    FUNCTION(function_parameter, cuFuncGetParamInfo, \
+            (cuda_function function, size_t index, size_t *offset, size_t *bytes))
 
 #endif

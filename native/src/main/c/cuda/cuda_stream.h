@@ -25,6 +25,8 @@ struct sluice_cuda_stream {
     cuda_address blocks;
     int max_blocks;
     bool has_words;
+    /* The caller's, which stays when this object goes. */
+    bool is_adopted;
     /* The error of an operation that ran without its completion, or 0. */
     _Atomic int failed;
 };

@@ -124,7 +124,13 @@ struct sluice_cuda_module;
 
 /* An image is zero-terminated PTX text or a cubin. */
 int64_t sluice_cuda_module_load(struct sluice_cuda_device *device, const void *image);
+/* The same; writes what the compiler says of a bad image, zero-terminated. */
+int64_t sluice_cuda_module_compile(struct sluice_cuda_device *device, const void *image, char *log, int log_bytes);
 int64_t sluice_cuda_module_function(struct sluice_cuda_module *module, const char *name);
+/* The size of a parameter; -CUDA_INVALID_VALUE after the last, -CUDA_NOT_SUPPORTED by drivers before 12.4. */
+int64_t sluice_cuda_module_parameter(struct sluice_cuda_module *module, void *function, int index);
+/* Allows launches with so much dynamic shared memory, which takes permission above 48 KiB. */
+int sluice_cuda_module_shared_bytes(struct sluice_cuda_module *module, void *function, int bytes);
 int sluice_cuda_module_unload(struct sluice_cuda_module *module);
 
 /* ---- streams ---- */
@@ -137,6 +143,13 @@ struct sluice_cuda_stream;
  */
 int64_t sluice_cuda_stream_create(
         struct sluice_cuda_device *device, struct sluice_cuda_module *kernels, int priority, int max_blocks);
+/*
+ * A stream without kernels and counter, or one around a stream of the caller's, which is not destroyed with it: copies by
+ * copy engines, fills, launches, events and words, and no signals. -CUDA_NOT_SUPPORTED if the device's streams cannot
+ * write words.
+ */
+int64_t sluice_cuda_stream_open(struct sluice_cuda_device *device, int priority);
+int64_t sluice_cuda_stream_adopt(struct sluice_cuda_device *device, void *handle);
 /* Not while work is in flight: see sluice_cuda_stream_query. */
 int sluice_cuda_stream_destroy(struct sluice_cuda_stream *stream);
 /* Returns 0 once all work is done, -CUDA_ERROR_NOT_READY before, or another error if the work has failed. */
@@ -156,8 +169,10 @@ enum {
     SLUICE_CUDA_COPY_STRIDED = 3,   /* the same at even distances: the tables' addresses are the distances */
     SLUICE_CUDA_CHECKSUM = 4,       /* CRC-32C of bytes bytes, stored in the 64-bit word at destination */
     SLUICE_CUDA_FILL = 5,           /* destinations bytes, each with the lowest byte of bytes */
-    SLUICE_CUDA_LAUNCH = 6,         /* the function at source, with count blocks of so many threads; destinations is the host's
-                                       address of the addresses of its arguments */
+    SLUICE_CUDA_LAUNCH = 6,         /* the function at source, with count blocks of bytes threads; destinations is the host's
+                                       address of the addresses of its arguments, destination the bytes of dynamic shared
+                                       memory. The grid's y and z are the halves of sources, the block's the second and third
+                                       16 bits of bytes; 0 stands for 1 */
     SLUICE_CUDA_WAIT_EVENT = 7,     /* later work waits for the event at source */
     SLUICE_CUDA_RECORD_EVENT = 8,   /* the event at destination happens once earlier work is done */
     SLUICE_CUDA_COMPLETE = 9,       /* only the signal and the word */

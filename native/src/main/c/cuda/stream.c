@@ -82,6 +82,51 @@ int64_t sluice_cuda_stream_create(
     return (int64_t)(intptr_t)stream;
 }
 
+static int64_t plain(struct sluice_cuda_device *device, bool is_adopted, cuda_stream handle, int priority) {
+    struct cuda_scope scope;
+    int words = 0;
+    int least = 0;
+    int greatest = 0;
+    int entered = cuda_enter(device, &scope);
+    if (entered < 0) {
+        return entered;
+    }
+    struct sluice_cuda_stream *stream = calloc(1, sizeof *stream);
+    cuda_result result = cuda.device_attribute(&words, CUDA_CAN_USE_64_BIT_STREAM_MEMORY_OPERATIONS, device->device);
+    if (result == CUDA_SUCCESS && words == 0) {
+        result = CUDA_NOT_SUPPORTED;
+    }
+    if (stream != NULL && result == CUDA_SUCCESS) {
+        stream->device = device;
+        stream->stream = handle;
+        stream->has_words = true;
+        stream->is_adopted = is_adopted;
+        if (!is_adopted) {
+            result = cuda.stream_priorities(&least, &greatest);
+            if (result == CUDA_SUCCESS) {
+                result = cuda.stream_create(&stream->stream, CUDA_STREAM_NON_BLOCKING, priority > 0 ? greatest : least);
+            }
+        }
+    }
+    cuda_leave(&scope);
+    if (stream == NULL) {
+        return cuda_system_error(ENOMEM);
+    }
+    if (result != CUDA_SUCCESS) {
+        free(stream);
+        return cuda_failed(device, result);
+    }
+    return (int64_t)(intptr_t)stream;
+}
+
+int64_t sluice_cuda_stream_open(struct sluice_cuda_device *device, int priority) {
+    return plain(device, false, NULL, priority);
+}
+
+int64_t sluice_cuda_stream_adopt(struct sluice_cuda_device *device, void *handle) {
+    return plain(device, true, handle, 0);
+}
+
 int sluice_cuda_stream_destroy(struct sluice_cuda_stream *stream) {
     struct cuda_scope scope;
     int entered = cuda_enter(stream == NULL ? NULL : stream->device, &scope);
@@ -89,8 +134,8 @@ int sluice_cuda_stream_destroy(struct sluice_cuda_stream *stream) {
         return entered;
     }
     struct sluice_cuda_device *device = stream->device;
-    cuda_result result = cuda.stream_destroy(stream->stream);
-    cuda_result freed = cuda.memory_free(stream->blocks);
+    cuda_result result = stream->is_adopted ? CUDA_SUCCESS : cuda.stream_destroy(stream->stream);
+    cuda_result freed = stream->blocks == 0 ? CUDA_SUCCESS : cuda.memory_free(stream->blocks);
     cuda_leave(&scope);
     free(stream);
     return cuda_failed(device, result == CUDA_SUCCESS ? freed : result);

@@ -30,7 +30,25 @@ static unsigned blocks_for(const struct sluice_cuda_stream *stream, uint64_t thr
 static cuda_result launch(
         const struct sluice_cuda_stream *stream, cuda_function function, unsigned blocks, unsigned threads,
         void **arguments) {
-    return cuda.launch(function, blocks, 1, 1, threads, 1, 1, 0, stream->stream, arguments, NULL);
+    /* A stream without kernels. */
+    return function == NULL ? CUDA_NOT_SUPPORTED
+                            : cuda.launch(function, blocks, 1, 1, threads, 1, 1, 0, stream->stream, arguments, NULL);
+}
+
+static unsigned extent(uint64_t size) {
+    return size == 0 ? 1 : (unsigned)size;
+}
+
+static cuda_result launch_callers(const struct sluice_cuda_stream *stream, const struct sluice_cuda_request *request) {
+    cuda_function function = (cuda_function)(uintptr_t)request->source;
+    uint64_t block = request->bytes;
+    return function == NULL
+            ? CUDA_INVALID_VALUE
+            : cuda.launch(
+                      function, (unsigned)request->count, extent(request->sources & UINT32_MAX),
+                      extent(request->sources >> 32), (unsigned)(block & 0xffff), extent(block >> 16 & 0xffff),
+                      extent(block >> 32 & 0xffff), (unsigned)request->destination, stream->stream,
+                      (void **)(uintptr_t)request->destinations, NULL);
 }
 
 static cuda_result copy_pages(const struct sluice_cuda_stream *stream, const struct sluice_cuda_request *request) {
@@ -113,9 +131,7 @@ static cuda_result submit(struct sluice_cuda_stream *stream, const struct sluice
             result = cuda.fill(request->destination, (unsigned char)request->bytes, request->destinations, stream->stream);
             break;
         case SLUICE_CUDA_LAUNCH:
-            result = launch(
-                    stream, (cuda_function)(uintptr_t)request->source, (unsigned)request->count, (unsigned)request->bytes,
-                    (void **)(uintptr_t)request->destinations);
+            result = launch_callers(stream, request);
             break;
         case SLUICE_CUDA_WAIT_EVENT:
             result = cuda.stream_wait_event(stream->stream, (cuda_event)(uintptr_t)request->source, 0);

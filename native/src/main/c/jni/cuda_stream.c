@@ -38,6 +38,16 @@ JNIEXPORT jlong JNICALL Java_io_sluice_jni_CudaStream_create(
     return sluice_cuda_stream_create(sluice_pointer(device), sluice_pointer(kernels), priority, max_blocks);
 }
 
+JNIEXPORT jlong JNICALL Java_io_sluice_jni_CudaStream_open(
+        UNUSED JNIEnv *env, UNUSED jclass type, jlong device, jint priority) {
+    return sluice_cuda_stream_open(sluice_pointer(device), priority);
+}
+
+JNIEXPORT jlong JNICALL Java_io_sluice_jni_CudaStream_adopt(
+        UNUSED JNIEnv *env, UNUSED jclass type, jlong device, jlong handle) {
+    return sluice_cuda_stream_adopt(sluice_pointer(device), sluice_pointer(handle));
+}
+
 JNIEXPORT jint JNICALL Java_io_sluice_jni_CudaStream_submit(
         UNUSED JNIEnv *env, UNUSED jclass type, jlong requests, jint count) {
     return sluice_cuda_submit(sluice_pointer(requests), count);

@@ -10,7 +10,11 @@ struct CUmod_st {
 
 struct CUfunc_st {
     const struct twin *twin;
+    atomic_int shared_bytes;
 };
+
+#define SHARED_BYTES_BY_DEFAULT (48 << 10)
+#define MOST_SHARED_BYTES (227 << 10)
 
 #define MAXIMUM_FUNCTIONS 64
 
@@ -19,12 +23,30 @@ static struct CUfunc_st functions[MAXIMUM_FUNCTIONS];
 static int function_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-EXPORT cuda_result cuModuleLoadData(cuda_module *module, const void *image) {
+/* What the compiler says goes where the options want it. */
+static void explain(const char *what, unsigned count, const int *options, void **values) {
+    char *log = NULL;
+    size_t bytes = 0;
+    for (unsigned i = 0; i < count; i++) {
+        log = options[i] == CUDA_JIT_ERROR_LOG ? values[i] : log;
+        bytes = options[i] == CUDA_JIT_ERROR_LOG_BYTES ? (unsigned)(uintptr_t)values[i] : bytes;
+    }
+    if (log != NULL && bytes > 0) {
+        snprintf(log, bytes, "%s", what);
+    }
+}
+
+EXPORT cuda_result cuModuleLoadDataEx(
+        cuda_module *module, const void *image, unsigned count, int *options, void **values) {
     CONTEXT(context)
     (void)context;
     const char *text = image;
     if (image == NULL || strstr(text, ".version ") == NULL || strstr(text, ".target ") == NULL) {
         return CUDA_INVALID_IMAGE;
+    }
+    if (strchr(text, '{') == NULL || strchr(text, '}') == NULL) {
+        explain("ptxas application ptx input, line 1; fatal   : Parsing error near '': syntax error", count, options, values);
+        return CUDA_INVALID_PTX;
     }
     struct CUmod_st *made = malloc(sizeof *made);
     char *copy = strdup(text);
@@ -37,6 +59,10 @@ EXPORT cuda_result cuModuleLoadData(cuda_module *module, const void *image) {
     COUNT(modules, 1);
     *module = made;
     return CUDA_SUCCESS;
+}
+
+EXPORT cuda_result cuModuleLoadData(cuda_module *module, const void *image) {
+    return cuModuleLoadDataEx(module, image, 0, NULL, NULL);
 }
 
 EXPORT cuda_result cuModuleUnload(cuda_module module) {
@@ -67,6 +93,7 @@ EXPORT cuda_result cuModuleGetFunction(cuda_function *function, cuda_module modu
         at++;
     }
     if (at == function_count && at < MAXIMUM_FUNCTIONS) {
+        functions[at].shared_bytes = SHARED_BYTES_BY_DEFAULT;
         functions[function_count++].twin = twin;
     }
     pthread_mutex_unlock(&lock);
@@ -74,17 +101,41 @@ EXPORT cuda_result cuModuleGetFunction(cuda_function *function, cuda_module modu
     return CUDA_SUCCESS;
 }
 
+EXPORT cuda_result cuFuncSetAttribute(cuda_function function, int attribute, int value) {
+    CONTEXT(context)
+    (void)context;
+    if (attribute != CUDA_FUNCTION_SHARED_BYTES || value < 0 || value > MOST_SHARED_BYTES) {
+        return CUDA_INVALID_VALUE;
+    }
+    atomic_store(&function->shared_bytes, value);
+    return CUDA_SUCCESS;
+}
+
+EXPORT cuda_result cuFuncGetParamInfo(cuda_function function, size_t index, size_t *offset, size_t *bytes) {
+    CONTEXT(context)
+    (void)context;
+    *offset = 0;
+    for (size_t i = 0; function->twin->arguments[i] != 0; i++) {
+        *bytes = function->twin->arguments[i];
+        if (i == index) {
+            return CUDA_SUCCESS;
+        }
+        *offset += *bytes;
+    }
+    return CUDA_INVALID_VALUE;
+}
+
 EXPORT cuda_result cuLaunchKernel(
         cuda_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
         unsigned block_z, unsigned shared_bytes, cuda_stream stream, void **arguments, void **extra) {
     CONTEXT(context)
     (void)context;
-    (void)shared_bytes;
     if (function == NULL || stream == NULL) {
         return CUDA_INVALID_HANDLE;
     }
     if (grid_x == 0 || grid_y == 0 || grid_z == 0 || block_x == 0 || block_y == 0 || block_z == 0 || extra != NULL
-            || (uint64_t)block_x * block_y * block_z > 1024) {
+            || (uint64_t)block_x * block_y * block_z > 1024
+            || shared_bytes > (unsigned)atomic_load(&function->shared_bytes)) {
         return CUDA_INVALID_VALUE;
     }
     struct operation *operation = operation_make(LAUNCH);

@@ -18,18 +18,21 @@ public final class CudaStream {
     /** Offset of the operation in the record, an {@code int}: one of this class's constants. */
     public static final int REQUEST_OPERATION_OFFSET = 8;
 
-    /** Offset of the number of pages in the record, or of a launch's blocks; an {@code int}. */
+    /** Offset of the number of pages in the record, or of a launch's blocks in x; an {@code int}. */
     public static final int REQUEST_COUNT_OFFSET = 12;
 
-    /** Offset in the record of the destination address, or the event to record; a {@code long}. */
+    /**
+     * Offset in the record of the destination address, or the event to record, or the bytes of a launch's dynamic
+     * shared memory; a {@code long}.
+     */
     public static final int REQUEST_DESTINATION_OFFSET = 16;
 
     /** Offset in the record of the source address, or the event to wait for, or a function; a {@code long}. */
     public static final int REQUEST_SOURCE_OFFSET = 24;
 
     /**
-     * Offset of the number of bytes in the record, of each page if there are pages; or the value to fill with; a
-     * {@code long}.
+     * Offset of the number of bytes in the record, of each page if there are pages; or the value to fill with; or the
+     * threads of a launch's block in x, y and z, 16 bits each; a {@code long}.
      */
     public static final int REQUEST_LENGTH_OFFSET = 32;
 
@@ -41,8 +44,8 @@ public final class CudaStream {
     public static final int REQUEST_DESTINATIONS_OFFSET = 40;
 
     /**
-     * Offset in the record of the device address of the table of source page offsets, or of the page distance; a {@code
-     * long}.
+     * Offset in the record of the device address of the table of source page offsets, or of the page distance; or of a
+     * launch's blocks in y, and above 32 bits in z; a {@code long}.
      */
     public static final int REQUEST_SOURCES_OFFSET = 48;
 
@@ -80,7 +83,7 @@ public final class CudaStream {
     /** Operation: fill with a byte. */
     public static final int FILL = 5;
 
-    /** Operation: launch a kernel of the caller. */
+    /** Operation: launch a kernel of the caller. An extent of 0 in y or z stands for 1. */
     public static final int LAUNCH = 6;
 
     /** Operation: later work waits for an event. */
@@ -120,6 +123,25 @@ public final class CudaStream {
      * @return the stream's handle, or an error
      */
     public static native long create(long device, long kernels, int priority, int maxBlocks);
+
+    /**
+     * Creates a stream without kernels of Sluice's: it takes {@link #COPY}, {@link #FILL}, {@link #LAUNCH}, {@link
+     * #COMPLETE} and events, with words and without signals.
+     *
+     * @param device the device
+     * @param priority as of {@link #create}
+     * @return the stream's handle, or an error: {@code CUDA_ERROR_NOT_SUPPORTED} if its streams cannot write words
+     */
+    public static native long open(long device, int priority);
+
+    /**
+     * Makes a stream of the caller's known, for what {@link #open} takes. {@link #destroy} leaves it to the caller.
+     *
+     * @param device the device
+     * @param handle the {@code CUstream} of the device's primary context; 0 for the default stream
+     * @return the stream's handle, or an error
+     */
+    public static native long adopt(long device, long handle);
 
     /**
      * Submits requests to their streams, in order; they may belong to several streams and devices.
