@@ -73,6 +73,16 @@ public interface EngineLoop {
          */
         void signal();
 
+        /**
+         * Says that there may be work at a time, for a source that looks at something that cannot signal it, such as a
+         * word that a device stores: the source is polled once more at that time or soon after it, and the loop may
+         * park until then. A further call moves the time. Allocates nothing. Does nothing once the source is removed.
+         *
+         * @param nanoTime the time, as {@link System#nanoTime()}
+         * @throws IllegalStateException if the calling thread is not the loop's
+         */
+        void signalAt(long nanoTime);
+
         /** Removes the source: immediately if called on the loop, else soon. A second call does nothing. */
         @Override
         void close();

@@ -13,19 +13,21 @@ import io.sluice.engine.RegistrationException;
 import io.sluice.engine.Signal;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.flow.LeasedMemory;
+import io.sluice.engine.transport.LeasedRegion;
 import io.sluice.engine.transport.MemoryChecksum;
 import io.sluice.engine.transport.RegisteredMemory;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** A region of this engine. A lease is held while the kernel or a loop may touch its bytes. */
-public final class LocalRegion implements MemoryRegion, LeasedMemory {
+public final class LocalRegion implements MemoryRegion, LeasedMemory, LeasedRegion {
     private static final long CLOSING = Long.MIN_VALUE;
 
     private final RegionOwner owner;
@@ -37,6 +39,8 @@ public final class LocalRegion implements MemoryRegion, LeasedMemory {
     private final RegionWords words;
     // the number of leases; the sign bit means that no more are granted
     private final AtomicLong leases = new AtomicLong();
+    // of those who are told when the region begins to close
+    private final Set<Lease> longLeases = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean givenBack = new AtomicBoolean();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
@@ -101,6 +105,36 @@ public final class LocalRegion implements MemoryRegion, LeasedMemory {
         if (leases.decrementAndGet() == CLOSING) {
             finish();
         }
+    }
+
+    private final class Lease implements Runnable {
+        private final Runnable closing;
+
+        Lease(Runnable closing) {
+            this.closing = closing;
+        }
+
+        /** Ends it. */
+        @Override
+        public void run() {
+            if (longLeases.remove(this)) {
+                release();
+            }
+        }
+    }
+
+    @Override
+    public @Nullable Runnable lease(Runnable closing) {
+        if (!acquire()) {
+            return null;
+        }
+        Lease lease = new Lease(closing);
+        longLeases.add(lease);
+        if (!isOpen()) {
+            // closed meanwhile, by a thread that may not have found it
+            closing.run();
+        }
+        return lease;
     }
 
     @Override
@@ -249,6 +283,7 @@ public final class LocalRegion implements MemoryRegion, LeasedMemory {
         } while (!leases.compareAndSet(count, count | CLOSING));
         words.waits().close(new RegionClosedException("the region was closed"));
         owner.regionClosing(this);
+        longLeases.forEach(lease -> lease.closing.run());
         if (count == 0) {
             finish();
         }

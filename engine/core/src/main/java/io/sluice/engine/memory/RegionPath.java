@@ -1,8 +1,8 @@
 package io.sluice.engine.memory;
 
-import io.sluice.engine.ConnectionPath;
 import io.sluice.engine.MemoryKind;
 import io.sluice.engine.TransportMetrics.PathState;
+import io.sluice.engine.transport.AttachedPath;
 import io.sluice.engine.transport.RemoteKey;
 import java.util.Set;
 
@@ -13,7 +13,7 @@ import java.util.Set;
  * @param key the key for that path
  * @param reason why it was chosen for the region
  */
-record RegionPath(AttachPath path, RemoteKey key, String reason) implements ConnectionPath {
+record RegionPath(AttachPath path, RemoteKey key, String reason) implements AttachedPath {
     @Override
     public String transport() {
         return path.face().transport();

@@ -7,6 +7,7 @@ import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionMemory;
 import io.sluice.engine.Signal;
+import io.sluice.engine.transport.LeasedRegion;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import java.util.Set;
@@ -20,7 +21,12 @@ import org.jspecify.annotations.Nullable;
  * @param offset the offset from the region's start, in bytes
  * @param length the length in bytes
  */
-record RegionSlice(LocalRegion region, long offset, long length) implements MemoryRegion {
+record RegionSlice(LocalRegion region, long offset, long length) implements MemoryRegion, LeasedRegion {
+    @Override
+    public @Nullable Runnable lease(Runnable closing) {
+        return region.lease(closing);
+    }
+
     @Override
     public MemoryKind kind() {
         return region.kind();

@@ -1,6 +1,7 @@
 package io.sluice.engine.progress;
 
 import io.sluice.engine.EngineLoop;
+import io.sluice.engine.transport.Deadline;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -21,12 +22,20 @@ final class PolledSource implements EngineLoop.SourceHandle, Runnable {
     private boolean listed;
     private boolean more;
     private boolean removed;
+    private final Deadline later = new Later();
 
     PolledSource(PollerLoop loop, EngineLoop.Source source, int budget) {
         this.loop = loop;
         this.source = source;
         this.budget = budget;
         this.name = "source " + source;
+    }
+
+    private final class Later extends Deadline {
+        @Override
+        protected void expired() {
+            activate();
+        }
     }
 
     // ---- any thread ----
@@ -50,6 +59,16 @@ final class PolledSource implements EngineLoop.SourceHandle, Runnable {
     }
 
     // ---- the loop ----
+
+    @Override
+    public void signalAt(long nanoTime) {
+        if (!loop.inLoop()) {
+            throw new IllegalStateException("a time is set on the loop of the source alone");
+        }
+        if (!removed) {
+            loop.arm(later, nanoTime);
+        }
+    }
 
     /** The source was signalled. */
     @Override
@@ -109,6 +128,7 @@ final class PolledSource implements EngineLoop.SourceHandle, Runnable {
             return;
         }
         removed = true;
+        loop.disarm(later);
         loop.removed(this);
         try {
             source.removed(cause);

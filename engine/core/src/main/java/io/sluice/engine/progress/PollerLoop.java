@@ -2,6 +2,7 @@ package io.sluice.engine.progress;
 
 import io.sluice.engine.ConnectionClosedException;
 import io.sluice.engine.EngineLoop;
+import io.sluice.engine.transport.Deadline;
 import io.sluice.engine.transport.EventLoop;
 import java.util.ArrayList;
 import java.util.List;
@@ -116,6 +117,14 @@ public final class PollerLoop implements EngineLoop, EventLoop.Source {
                 loop.addSource(this);
             }
         }
+    }
+
+    void arm(Deadline deadline, long at) {
+        loop.arm(deadline, at);
+    }
+
+    void disarm(Deadline deadline) {
+        loop.disarm(deadline);
     }
 
     void removed(PolledSource source) {

@@ -182,6 +182,33 @@ class EngineLoopTest {
         await(units.removal);
     }
 
+    /** The loop parks meanwhile, and nothing else has it polled. */
+    @Test
+    void aSourceIsPolledAtTheTimeThatItHasSet() {
+        Units units = new Units();
+        SourceHandle handle = loop.addSource(units, 10);
+        until("it was asked", () -> units.polls.get() == 1);
+        long at = System.nanoTime() + 20_000_000;
+        inLoop(() -> signalAt(handle, at));
+        until("it is asked again", () -> units.polls.get() == 2);
+        assertThat(System.nanoTime() - at).isNotNegative();
+        inLoop(() -> signalAt(handle, System.nanoTime() + Duration.ofDays(1).toNanos()));
+        inLoop(() -> signalAt(handle, System.nanoTime()));
+        until("it is asked at the time that was set last", () -> units.polls.get() == 3);
+        assertThatThrownBy(() -> handle.signalAt(0)).isInstanceOf(IllegalStateException.class);
+        inLoop(() -> signalAt(handle, System.nanoTime() + 10_000_000));
+        handle.close();
+        await(units.removal);
+        inLoop(() -> signalAt(handle, System.nanoTime()));
+        Patience.pause(Duration.ofMillis(20));
+        assertThat(units.polls).hasValue(3);
+    }
+
+    private static boolean signalAt(SourceHandle handle, long nanoTime) {
+        handle.signalAt(nanoTime);
+        return true;
+    }
+
     /** A signal that comes while the source looks for work in vain. */
     @Test
     void aSignalInTheMidstOfAPollIsNotLost() {
