@@ -5,6 +5,7 @@ import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /** An attached region or slice. On the loop's thread. */
@@ -14,17 +15,34 @@ final class CudaRemoteKey extends RemoteKey {
     private final boolean readable;
     private final boolean writable;
     private final PeerAllocation allocation;
+    private final Lender lender;
     private int inFlight;
     private boolean ended;
     private boolean wordOwed;
 
-    CudaRemoteKey(long handle, RegionDescriptor descriptor, MemoryKeys keys, PeerAllocation allocation) {
+    CudaRemoteKey(long handle, RegionDescriptor descriptor, MemoryKeys keys, PeerAllocation allocation, Lender lender) {
         super(handle, descriptor.key(), descriptor.epoch());
         this.keys = keys;
         this.bytes = descriptor.length();
         this.readable = descriptor.access().contains(Access.REMOTE_READ);
         this.writable = descriptor.access().contains(Access.REMOTE_WRITE);
         this.allocation = allocation;
+        this.lender = lender;
+    }
+
+    /** Whose keys they are, which lets kernels of the user's reach the regions. */
+    interface Lender {
+        /** Maps a region for kernels of a GPU; any thread. */
+        void lend(CudaRemoteKey key, int ordinal, CompletableFuture<MappedRegion> result);
+    }
+
+    Lender lender() {
+        return lender;
+    }
+
+    /** How long the slice is. */
+    long length() {
+        return bytes;
     }
 
     PeerAllocation allocation() {

@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -23,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * The peer's regions that are attached here: each allocation is mapped once, and unmapped when its last attachment has ended and
  * nothing of it is under way. Only then is the target told. On the loop's thread.
  */
-final class PeerMemory {
+final class PeerMemory implements CudaRemoteKey.Lender {
     private static final Logger LOG = LoggerFactory.getLogger(PeerMemory.class);
     private static final int UNKNOWN = -999;
 
@@ -36,6 +37,7 @@ final class PeerMemory {
     private final Map<UUID, PeerAllocation> allocations = new HashMap<>();
     private final List<Preparation> preparations = new ArrayList<>();
     private final Runnable mapped;
+    private final PeerLoans loans;
     private boolean closed;
 
     PeerMemory(
@@ -51,6 +53,7 @@ final class PeerMemory {
         this.thread = thread;
         this.releases = releases;
         this.mapped = mapped;
+        this.loans = new PeerLoans(context.loop(), gpus, this::finish);
     }
 
     private record Preparation(List<CudaRemoteKey> keys, Consumer<@Nullable SluiceException> done) {
@@ -102,7 +105,7 @@ final class PeerMemory {
                 || allocation.keys().way() != read.way()) {
             throw new ProtocolException("the peer tells two different things of one region");
         }
-        CudaRemoteKey key = new CudaRemoteKey(handle, descriptor, read, allocation);
+        CudaRemoteKey key = new CudaRemoteKey(handle, descriptor, read, allocation, this);
         allocation.use();
         keys.put(handle, key);
         return key;
@@ -129,6 +132,16 @@ final class PeerMemory {
         if (key.allocation().askDescriptor(key)) {
             context.send(CudaMessage.of(CudaMessage.WANTED, key.handle()));
         }
+    }
+
+    @Override
+    public void lend(CudaRemoteKey key, int ordinal, CompletableFuture<MappedRegion> result) {
+        context.loop().execute(() -> {
+            if (!closed && !key.hasEnded()) {
+                map(key.allocation(), ordinal);
+            }
+            loans.lend(key, ordinal, result);
+        });
     }
 
     /** For each GPU that this engine uses; if there is none, for that of the memory, or the first. */
@@ -185,6 +198,7 @@ final class PeerMemory {
                 each.done().accept(each.error());
             }
         }
+        loans.goOn();
     }
 
     /** The descriptor that was wanted has come; −1: the memory is gone. It is taken over. */
@@ -211,6 +225,7 @@ final class PeerMemory {
         if (key.end()) {
             finish(key);
         }
+        loans.ended(key);
         if (!closed && key.allocation().needsDescriptor()) {
             // the answer to the one that asked may come no more
             keys.values().stream()
