@@ -158,6 +158,8 @@ struct device {
     atomic_bool port_up;
     atomic_bool removed;
     atomic_bool loses_answers;
+    /* Nanoseconds; 0: answers are not held back. */
+    atomic_uint_fast64_t holds_answers;
     int open_contexts;
     struct context *contexts;
     struct worker worker;
@@ -211,6 +213,14 @@ struct domain {
 /* Where an element's bytes lie, or NULL when the key, the bounds or the rights forbid it; the world is held. */
 void *memory_local(const struct ibv_pd *domain, uint32_t key, uint64_t address, uint64_t length, int access);
 void *memory_remote(const struct ibv_pd *domain, uint32_t key, uint64_t address, uint64_t length, int access);
+
+/* dma_buffer.c */
+
+/*
+ * Maps bytes of a DMA buffer, from the start of the page that the offset is in; NULL with errno if they leave the buffer.
+ * How many bytes to unmap.
+ */
+void *dma_buffer_map(int descriptor, uint64_t offset, uint64_t length, int protection, size_t *mapped);
 
 /* mappings.c */
 
@@ -371,6 +381,10 @@ struct queue_pair {
     uint64_t unanswered;
     uint64_t answer_due;
     uint32_t answer_retries;
+    bool answers_held;
+    /* When the worker found the queue pair in the error state, and why it failed, while answers are held back. */
+    uint64_t failed_at;
+    enum ibv_wc_status failed_as;
     uint64_t offset;
     uint64_t started;
     bool delayed;
@@ -445,6 +459,8 @@ void answers_done(struct queue_pair *pair);
 void answers_failed(struct queue_pair *pair, enum ibv_wc_status status);
 /* Ends all there is, in the error state. */
 void answers_flush(struct queue_pair *pair);
+/* Whether the flush has to wait; the worker comes back. If not, those that were held back have been given. */
+bool answers_are_held(struct queue_pair *pair);
 /* Looks after requests whose answer has not come in time. */
 void answers_check(struct queue_pair *pair);
 uint64_t answers_timeout_nanos(const struct queue_pair *pair);
@@ -494,5 +510,6 @@ int null_mode_poll(struct ibv_cq *queue, int maximum, struct ibv_wc *completions
 /* faults.c */
 
 extern atomic_uint_fast64_t fault_delay;
+extern atomic_bool fault_dma_buffers;
 
 #endif

@@ -3,7 +3,7 @@
 /*
  * The answers to the source of a request. Answers come in order, and one answers for all before it. Requests from
  * "unanswered" to "next" have been carried out at the target, but no answer has come: the fault of
- * soft_adapter_lose_answers.
+ * soft_adapter_lose_answers, or of soft_adapter_hold_answers.
  */
 
 #define TIMEOUT_UNIT_NANOS UINT64_C(4096)
@@ -44,6 +44,7 @@ static bool end_one(struct queue_pair *pair, enum ibv_wc_status status) {
 
 static void end_all(struct queue_pair *pair) {
     pair->answer_retries = 0;
+    pair->answers_held = false;
     while (pair->unanswered != pair->next) {
         if (!end_one(pair, IBV_WC_SUCCESS)) {
             queue_pair_break(pair, IBV_EVENT_QP_FATAL);
@@ -67,6 +68,10 @@ static bool loses_answers(const struct queue_pair *pair) {
     return atomic_load(&pair->device->loses_answers);
 }
 
+static uint64_t held_for(const struct queue_pair *pair) {
+    return atomic_load(&pair->device->holds_answers);
+}
+
 uint64_t answers_timeout_nanos(const struct queue_pair *pair) {
     uint8_t code = pair->attributes.timeout;
     return code == 0 ? NEVER : TIMEOUT_UNIT_NANOS << code;
@@ -81,7 +86,10 @@ static void await_answer(struct queue_pair *pair) {
 void answers_done(struct queue_pair *pair) {
     bool first = pair->unanswered == pair->next;
     go_on(pair);
-    if (!loses_answers(pair)) {
+    if (held_for(pair) > 0) {
+        pair->answers_held = true;
+        worker_schedule_at(pair, NEVER);
+    } else if (!loses_answers(pair)) {
         end_all(pair);
     } else if (first) {
         await_answer(pair);
@@ -91,6 +99,11 @@ void answers_done(struct queue_pair *pair) {
 }
 
 void answers_failed(struct queue_pair *pair, enum ibv_wc_status status) {
+    if (held_for(pair) > 0) {
+        pair->failed_as = status;
+        queue_pair_fail(pair);
+        return;
+    }
     bool open = pair->unanswered != pair->next;
     if (open && (status == IBV_WC_RETRY_EXC_ERR || loses_answers(pair))) {
         /* The oldest one without an answer fails; the flush takes the others. */
@@ -101,6 +114,26 @@ void answers_failed(struct queue_pair *pair, enum ibv_wc_status status) {
     /* First: the reader of the completion must find the queue pair in the error state. */
     queue_pair_fail(pair);
     end_one(pair, status);
+}
+
+bool answers_are_held(struct queue_pair *pair) {
+    uint64_t held = held_for(pair);
+    uint64_t now = now_nanos();
+    if (pair->failed_at == 0) {
+        pair->failed_at = now;
+    }
+    if (held > 0 && now < pair->failed_at + held) {
+        worker_schedule_at(pair, pair->failed_at + held);
+        return true;
+    }
+    if (pair->answers_held) {
+        end_all(pair);
+    }
+    if (pair->failed_as != IBV_WC_SUCCESS) {
+        end_one(pair, pair->failed_as);
+        pair->failed_as = IBV_WC_SUCCESS;
+    }
+    return false;
 }
 
 void answers_flush(struct queue_pair *pair) {
@@ -116,9 +149,11 @@ void answers_check(struct queue_pair *pair) {
     if (pair->unanswered == pair->next) {
         return;
     }
-    if (now_nanos() < pair->answer_due) {
+    if (held_for(pair) > 0) {
+        worker_schedule_at(pair, NEVER);
+    } else if (!pair->answers_held && now_nanos() < pair->answer_due) {
         worker_schedule_at(pair, pair->answer_due);
-    } else if (!loses_answers(pair)) {
+    } else if (pair->answers_held || !loses_answers(pair)) {
         /* The target answers what it has already carried out. */
         end_all(pair);
     } else if (pair->answer_retries++ < pair->attributes.retry_cnt) {

@@ -1,6 +1,7 @@
 #include "adapter.h"
 
 atomic_uint_fast64_t fault_delay;
+atomic_bool fault_dma_buffers;
 
 static void tell_contexts(struct device *device, enum ibv_event_type type) {
     for (struct context *context = device->contexts; context != NULL; context = context->next) {
@@ -47,10 +48,7 @@ EXPORT int soft_adapter_insert(int index) {
     return 0;
 }
 
-EXPORT void soft_adapter_delay(uint64_t nanoseconds) {
-    /* Sets the devices up, which would otherwise take the environment's delay later. */
-    device_at(0);
-    atomic_store(&fault_delay, nanoseconds);
+static void hurry(void) {
     world_read();
     for (int i = 0; i < MAXIMUM_DEVICES; i++) {
         /* Only an open device has a worker. */
@@ -61,12 +59,33 @@ EXPORT void soft_adapter_delay(uint64_t nanoseconds) {
     world_release();
 }
 
+EXPORT void soft_adapter_delay(uint64_t nanoseconds) {
+    /* Sets the devices up, which would otherwise take the environment's delay later. */
+    device_at(0);
+    atomic_store(&fault_delay, nanoseconds);
+    hurry();
+}
+
+EXPORT void soft_adapter_refuse_dma_buffers(int refuse) {
+    atomic_store(&fault_dma_buffers, refuse != 0);
+}
+
 EXPORT int soft_adapter_lose_answers(int index, int lose) {
     struct device *device = device_at(index);
     if (device == NULL) {
         return ENODEV;
     }
     atomic_store(&device->loses_answers, lose != 0);
+    return 0;
+}
+
+EXPORT int soft_adapter_hold_answers(int index, uint64_t nanoseconds) {
+    struct device *device = device_at(index);
+    if (device == NULL) {
+        return ENODEV;
+    }
+    atomic_store(&device->holds_answers, nanoseconds);
+    hurry();
     return 0;
 }
 

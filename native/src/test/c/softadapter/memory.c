@@ -252,9 +252,8 @@ EXPORT struct ibv_mr *ibv_reg_dmabuf_mr(
         return NULL;
     }
     int protection = PROT_READ | (access & IBV_ACCESS_LOCAL_WRITE ? PROT_WRITE : 0);
-    region->mapping_bytes = (size_t)locked_by(offset, length);
-    region->mapping = mmap(NULL, region->mapping_bytes, protection, MAP_SHARED, descriptor, (off_t)(offset & ~mask));
-    if (region->mapping == MAP_FAILED) {
+    region->mapping = dma_buffer_map(descriptor, offset, length, protection, &region->mapping_bytes);
+    if (region->mapping == NULL) {
         result = errno;
         free(region);
         errno = result;

@@ -137,6 +137,9 @@ static void reset(struct queue_pair *pair) {
     pair->next = 0;
     pair->unanswered = 0;
     pair->answer_retries = 0;
+    pair->answers_held = false;
+    pair->failed_at = 0;
+    pair->failed_as = IBV_WC_SUCCESS;
     pair->offset = 0;
     pair->started = 0;
     pair->delayed = false;

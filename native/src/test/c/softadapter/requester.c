@@ -165,6 +165,9 @@ void requester_run(struct queue_pair *pair) {
     for (int i = 0; i < PIECE_REQUESTS && moved < PIECE_BYTES; i++) {
         int state = atomic_load(&pair->state);
         if (state == IBV_QPS_ERR) {
+            if (answers_are_held(pair)) {
+                return;
+            }
             answers_flush(pair);
             responder_flush(pair);
             return;

@@ -50,6 +50,9 @@ int soft_adapter_insert(int device);
 /* How long each work request takes at least, from when it is the first of its queue pair; 0 lets those that wait go. */
 void soft_adapter_delay(uint64_t nanoseconds);
 
+/* No device takes a DMA buffer: EOPNOTSUPP. */
+void soft_adapter_refuse_dma_buffers(int refuse);
+
 /*
  * While it is on, the requests of a device's queue pairs are carried out at their targets as ever, but no answer comes
  * back, so that the source cannot know. When a queue pair's retries are used up the oldest request fails with
@@ -57,6 +60,13 @@ void soft_adapter_delay(uint64_t nanoseconds);
  * time, the next retry is answered. Gives 0, or ENODEV.
  */
 int soft_adapter_lose_answers(int device, int lose);
+
+/*
+ * While it is not 0, no request of a device's queue pairs is completed before the queue pair fails. What has been carried
+ * out by then is reported so many nanoseconds later, and the rest flushed: as by an adapter that is slow to say what it had
+ * done. Gives 0, or ENODEV.
+ */
+int soft_adapter_hold_answers(int device, uint64_t nanoseconds);
 
 /* Breaks a queue pair, as a fault of the adapter does: error state and IBV_EVENT_QP_FATAL. Gives 0, or ENOENT. */
 int soft_adapter_break_queue_pair(uint32_t number);

@@ -212,14 +212,20 @@ EXPORT cuda_result cuDeviceGetAttribute(int *value, int attribute, cuda_device o
         case CUDA_POSIX_FILE_DESCRIPTOR_SUPPORTED:
         case CUDA_GPU_DIRECT_RDMA_WITH_VIRTUAL_MEMORY_SUPPORTED:
         case CUDA_GPU_DIRECT_RDMA_SUPPORTED:
-        case CUDA_GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS:
         case CUDA_CAN_USE_64_BIT_STREAM_MEMORY_OPERATIONS:
-        case CUDA_DMA_BUF_SUPPORTED:
             *value = 1;
             return CUDA_SUCCESS;
+        case CUDA_GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS:
+            *value = dma_flush_ways();
+            return CUDA_SUCCESS;
+        case CUDA_DMA_BUF_SUPPORTED:
+            *value = dma_buffers_are_supported();
+            return CUDA_SUCCESS;
         case CUDA_COMPUTE_CAPABILITY_MINOR:
-        case CUDA_GPU_DIRECT_RDMA_WRITES_ORDERING:
             *value = 0;
+            return CUDA_SUCCESS;
+        case CUDA_GPU_DIRECT_RDMA_WRITES_ORDERING:
+            *value = dma_ordering();
             return CUDA_SUCCESS;
         default:
             return CUDA_INVALID_VALUE;

@@ -23,7 +23,8 @@
 
 #define MAXIMUM_DEVICES 8
 #define GRANULE ((size_t)2 << 20)
-#define LEGACY_ALIGNMENT ((size_t)512)
+/* Pages of their own, so that the pages of a DMA buffer are those of one allocation. */
+#define LEGACY_ALIGNMENT ((size_t)4096)
 
 /*
  * The bit that distinguishes a device's address of the host's memory from the host's own: the processor cannot follow
@@ -126,6 +127,13 @@ cuda_result allocation_make(int device, size_t bytes, bool is_virtual, struct al
 cuda_result allocation_adopt(int fd, struct allocation **made);
 void allocation_release(struct allocation *allocation);
 
+/* dma_buffers.c */
+
+bool dma_buffers_are_supported(void);
+/* As the attributes of devices say. */
+int dma_ordering(void);
+int dma_flush_ways(void);
+
 /* streams.c */
 
 enum operation_kind { COPY, FILL, WRITE_WORD, RECORD, WAIT_EVENT, CALL, LAUNCH };
@@ -189,7 +197,7 @@ const struct twin *twin_of(const char *name);
 
 /* faults.c */
 
-#define COUNTERS(X) X(allocations) X(mappings) X(streams) X(events) X(modules) X(registrations) X(imports) X(launches) X(copies) X(crossings)
+#define COUNTERS(X) X(allocations) X(mappings) X(streams) X(events) X(modules) X(registrations) X(imports) X(launches) X(copies) X(crossings) X(flushes)
 
 struct counters {
 #define DECLARE(name) atomic_int_fast64_t name;

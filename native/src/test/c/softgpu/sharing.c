@@ -56,30 +56,6 @@ EXPORT cuda_result cuMemImportFromShareableHandle(cuda_allocation *allocation, v
     return CUDA_SUCCESS;
 }
 
-EXPORT cuda_result cuMemGetHandleForAddressRange(
-        void *handle, cuda_address address, size_t bytes, int type, unsigned long long flags) {
-    CONTEXT(context)
-    (void)context;
-    long page = sysconf(_SC_PAGESIZE);
-    if (type != CUDA_RANGE_HANDLE_DMA_BUF || flags != 0 || address % (uint64_t)page != 0 || bytes % (size_t)page != 0) {
-        return CUDA_INVALID_VALUE;
-    }
-    world_read();
-    struct mapping *mapping = mapping_of(address);
-    bool can = mapping != NULL && mapping->kind != HOST && mapping->allocation->is_rdma_capable
-            && bytes <= mapping->bytes - (address - mapping->address);
-    int fd = can ? dup(mapping->allocation->fd) : -1;
-    world_release();
-    memcpy(handle, &fd, sizeof fd);
-    return fd < 0 ? CUDA_INVALID_VALUE : CUDA_SUCCESS;
-}
-
-EXPORT cuda_result cuFlushGPUDirectRDMAWrites(int target, int scope) {
-    CONTEXT(context)
-    (void)context;
-    return target == CUDA_FLUSH_CURRENT_CONTEXT && scope >= CUDA_FLUSH_TO_OWNER ? CUDA_SUCCESS : CUDA_INVALID_VALUE;
-}
-
 EXPORT cuda_result cuIpcGetMemHandle(struct cuda_ipc_handle *handle, cuda_address address) {
     CONTEXT(context)
     (void)context;

@@ -26,13 +26,20 @@ void soft_gpu_fault_after(int64_t operations);
 void soft_gpu_refuse_import(int refuse);
 /* So many copies are taken, then so many refused as if memory had run out. */
 void soft_gpu_refuse_copies(int64_t after, int64_t count);
+/* No memory can be exported as a DMA buffer. */
+void soft_gpu_refuse_dma_buffers(int refuse);
+/*
+ * What the attributes say of writes of adapters: in which scope they are ordered (0, none, at first; 100, the device) and
+ * how they are flushed (bit 0, by the host, at first; bit 1, by a stream).
+ */
+void soft_gpu_rdma(int scope, int ways);
 /* No GPU's atomic operations on another's memory are native. */
 void soft_gpu_refuse_peer_atomics(int refuse);
 /* Where the host finds the bytes that a GPU has at an address; NULL if it does not reach them all. */
 void *soft_gpu_bytes(int ordinal, uint64_t address, uint64_t bytes);
 /*
  * Counts objects: "allocations", "mappings", "streams", "events", "modules", "registrations", "imports" (until now),
- * "launches" (until now), "copies" (until now), "crossings" (copies by one GPU of another's memory, until now); -1 for another name.
+ * "launches" (until now), "copies" (until now), "crossings" (copies by one GPU of another's memory, until now), "flushes" (of adapters' writes, until now); -1 for another name.
  */
 int64_t soft_gpu_count(const char *what);
 

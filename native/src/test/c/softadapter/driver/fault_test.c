@@ -216,9 +216,42 @@ static void answers_may_come_after_all(void) {
     }
 }
 
+static void answers_that_are_held_back_come_before_the_flush(void) {
+    for (int refused = 0; refused < 2; refused++) {
+        struct side one;
+        struct side other;
+        open_connected(&one, &other, usual());
+        CHECK_SAME(soft_adapter_hold_answers(0, 20 * MILLISECOND), 0);
+        int64_t executed = soft_adapter_counter("executed");
+        CHECK_SAME(post_request(&one, &other, IBV_WR_RDMA_WRITE, 8, 1), 0);
+        while (soft_adapter_counter("executed") == executed) {
+            sleep_nanos(MILLISECOND / 10);
+        }
+        expect_nothing(one.queue);
+        if (refused) {
+            struct ibv_sge element;
+            struct ibv_send_wr request = request_of(&one, &other, IBV_WR_RDMA_WRITE, 8, &element);
+            request.wr_id = 2;
+            request.wr.rdma.rkey ^= 1;
+            CHECK_SAME(post(&one, &request), 0);
+            expect_async(other.context, IBV_EVENT_QP_ACCESS_ERR);
+        } else {
+            CHECK_SAME(to_state(&one, IBV_QPS_ERR), 0);
+            CHECK_SAME(post_request(&one, &other, IBV_WR_RDMA_WRITE, 8, 2), 0);
+        }
+        expect_nothing(one.queue);
+        expect_success(&one, 1);
+        expect_status(&one, 2, refused ? IBV_WC_REM_ACCESS_ERR : IBV_WC_WR_FLUSH_ERR);
+        CHECK_SAME(soft_adapter_hold_answers(0, 0), 0);
+        close_both(&one, &other);
+    }
+    CHECK_SAME(soft_adapter_hold_answers(8, 0), ENODEV);
+}
+
 void test_faults(void) {
     a_source_without_answers_knows_nothing();
     answers_may_come_after_all();
+    answers_that_are_held_back_come_before_the_flush();
     a_port_that_is_down_ends_the_work_both_ways();
     work_goes_on_when_the_port_comes_back_in_time();
     a_device_that_is_pulled_out_is_dead();

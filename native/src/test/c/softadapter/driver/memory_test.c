@@ -70,6 +70,10 @@ static void a_buffer_may_come_as_a_descriptor(struct side *one, struct side *oth
     expect_refused(ibv_reg_dmabuf_mr(other->domain, 100, PAGE, 0x7000, fd, ALL_RIGHTS), EINVAL);
     expect_refused(ibv_reg_dmabuf_mr(other->domain, 0, 0, 0, fd, ALL_RIGHTS), EINVAL);
     expect_refused(ibv_reg_dmabuf_mr(other->domain, 0, PAGE, 0, -1, ALL_RIGHTS), EBADF);
+    expect_refused(ibv_reg_dmabuf_mr(other->domain, 3 * PAGE + 1, PAGE, 1, fd, ALL_RIGHTS), EINVAL);
+    soft_adapter_refuse_dma_buffers(1);
+    expect_refused(ibv_reg_dmabuf_mr(other->domain, 0, PAGE, 0, fd, ALL_RIGHTS), EOPNOTSUPP);
+    soft_adapter_refuse_dma_buffers(0);
     struct ibv_mr *region = ibv_reg_dmabuf_mr(other->domain, PAGE + 100, PAGE, start, fd, ALL_RIGHTS);
     CHECK(region != NULL);
     struct ibv_sge element;
