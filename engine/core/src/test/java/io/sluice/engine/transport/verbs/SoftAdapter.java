@@ -27,6 +27,7 @@ final class SoftAdapter {
     private final MethodHandle insert;
     private final MethodHandle delay;
     private final MethodHandle loseAnswers;
+    private final MethodHandle holdAnswers;
     private final MethodHandle breakQueuePair;
     private final MethodHandle counter;
 
@@ -36,6 +37,7 @@ final class SoftAdapter {
         insert = function(library, "soft_adapter_insert", FunctionDescriptor.of(INT, INT));
         delay = function(library, "soft_adapter_delay", FunctionDescriptor.ofVoid(LONG));
         loseAnswers = function(library, "soft_adapter_lose_answers", FunctionDescriptor.of(INT, INT, INT));
+        holdAnswers = function(library, "soft_adapter_hold_answers", FunctionDescriptor.of(INT, INT, LONG));
         breakQueuePair = function(library, "soft_adapter_break_queue_pair", FunctionDescriptor.of(INT, INT));
         counter = function(library, "soft_adapter_counter", FunctionDescriptor.of(LONG, ValueLayout.ADDRESS));
     }
@@ -88,6 +90,20 @@ final class SoftAdapter {
     /** Whether what a device asks for is carried out at its target, but no answer to it comes back. */
     void loseAnswers(String device, boolean lose) {
         check(invoke(loseAnswers, indexOf(device), lose ? 1 : 0), device);
+    }
+
+    /**
+     * While it is not 0, nothing that a device is asked for is completed before its queue pair breaks: what it has carried
+     * out by then it reports so long after that.
+     */
+    void holdAnswers(String device, long nanos) {
+        try {
+            check((int) holdAnswers.invokeExact(indexOf(device), nanos), device);
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
     }
 
     /** Breaks a queue pair; false if there is none of that number. */
