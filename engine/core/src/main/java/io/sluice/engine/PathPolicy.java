@@ -29,8 +29,8 @@ public interface PathPolicy {
      *     version does not report it
      * @param use what the path is for
      * @param local the kind of the local memory; {@link MemoryKind#HOST} for {@link Use#WORDS}
-     * @param candidates the paths that are able to, the connection's most preferred first, and those that stage memory of a
-     *     device in the host's last; at least one
+     * @param candidates the paths that are able to, the connection's most preferred first; for memory of a device its own
+     *     transport comes before it, and those that stage it in the host last; at least one
      */
     record Question(
             RegionDescriptor region,
@@ -56,7 +56,7 @@ public interface PathPolicy {
     ConnectionPath choose(Question question);
 
     /**
-     * Returns the policy that takes the first candidate, in the engines' order of preference of transports.
+     * Returns the policy that takes the first candidate.
      *
      * @return the default policy
      */

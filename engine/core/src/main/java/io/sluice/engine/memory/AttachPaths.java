@@ -4,6 +4,7 @@ import io.sluice.engine.MemoryKind;
 import io.sluice.engine.PathPolicy;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.RegionDescriptor;
+import io.sluice.engine.RegistrationException;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.control.PeerText;
 import io.sluice.engine.transport.RemoteKey;
@@ -11,7 +12,6 @@ import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -71,6 +71,29 @@ public final class AttachPaths {
      * exposed.
      */
     byte @Nullable [] keysOf(long handle, LocalRegion region, @Nullable RegionExport[] byPath) {
+        ByteArrayOutputStream offers = new ByteArrayOutputStream();
+        int count = 0;
+        for (AttachPath path : paths) {
+            RegionExport exposure = byPath[path.index()];
+            byte[] keys = exposure == null
+                    ? keysOfRefused(path, region)
+                    : path.endpoint().keysOf(handle, exposure);
+            if (keys == null && exposure == null) {
+                continue;
+            }
+            if (keys == null) {
+                paths.subList(0, path.index())
+                        .forEach(before -> before.endpoint().exposureEnded(handle));
+                return null;
+            }
+            count++;
+            if (told) {
+                offers.write(path.index());
+            }
+            offers.writeBytes(
+                    ByteBuffer.allocate(2).putShort((short) keys.length).array());
+            offers.writeBytes(keys);
+        }
         ByteArrayOutputStream answer = new ByteArrayOutputStream();
         if (told) {
             String device = region.memory().device();
@@ -78,28 +101,19 @@ public final class AttachPaths {
             int length = Math.min(text.length, MOST_DEVICE_BYTES);
             answer.write(length);
             answer.write(text, 0, length);
-            answer.write(
-                    (int) Arrays.stream(byPath).filter(each -> each != null).count());
+            answer.write(count);
         }
-        for (AttachPath path : paths) {
-            RegionExport exposure = byPath[path.index()];
-            if (exposure == null) {
-                continue;
-            }
-            byte[] keys = path.endpoint().keysOf(handle, exposure);
-            if (keys == null) {
-                paths.subList(0, path.index())
-                        .forEach(before -> before.endpoint().exposureEnded(handle));
-                return null;
-            }
-            if (told) {
-                answer.write(path.index());
-            }
-            answer.writeBytes(
-                    ByteBuffer.allocate(2).putShort((short) keys.length).array());
-            answer.writeBytes(keys);
-        }
+        answer.writeBytes(offers.toByteArray());
         return answer.toByteArray();
+    }
+
+    private byte @Nullable [] keysOfRefused(AttachPath path, LocalRegion region) {
+        RegistrationException refusal = region.refusal(path.transport().index());
+        if (!told || refusal == null) {
+            return null;
+        }
+        byte[] reason = PeerText.write(String.valueOf(refusal.getMessage()));
+        return path.endpoint().keysOfRefused(new String(reason, StandardCharsets.UTF_8));
     }
 
     /** Returns that part for a refused region. */

@@ -13,6 +13,7 @@ import io.sluice.engine.transport.RemoteKey;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 final class PathChoice {
     private static final MemoryKind[] KINDS = MemoryKind.values();
     private static final String STAGED = "staged through pinned memory of the host: ";
+    private static final int STAGED_RANK = 2;
 
     private final List<AttachPath> paths;
     private final PathPolicy policy;
@@ -98,11 +100,11 @@ final class PathChoice {
 
     private @Nullable RegionPath choose(Use use, MemoryKind local, IntPredicate able) {
         List<ConnectionPath> candidates = new ArrayList<>(paths.size());
-        int direct = 0;
-        for (AttachPath path : paths) {
-            if (keys[path.index()] != null && able.test(path.index())) {
-                // what goes through the host comes last
-                candidates.add(isStaged(path, local) ? candidates.size() : direct++, path.face());
+        for (int rank = 0; rank <= STAGED_RANK; rank++) {
+            for (AttachPath path : paths) {
+                if (keys[path.index()] != null && able.test(path.index()) && rank(path, local) == rank) {
+                    candidates.add(path.face());
+                }
             }
         }
         if (candidates.isEmpty()) {
@@ -112,7 +114,7 @@ final class PathChoice {
         for (AttachPath path : paths) {
             RemoteKey key = keys[path.index()];
             if (key != null && path.face().equals(chosen) && candidates.contains(chosen)) {
-                RegionPath taken = new RegionPath(path, key, reason(path, candidates.getFirst(), use, local));
+                RegionPath taken = new RegionPath(path, key, reason(path, candidates, use, local));
                 used[path.index()] = true;
                 if (first == null) {
                     first = taken;
@@ -124,8 +126,20 @@ final class PathChoice {
                 + candidates + " for " + descriptor);
     }
 
-    private String reason(AttachPath taken, ConnectionPath preferred, Use use, MemoryKind local) {
+    private int rank(AttachPath path, MemoryKind local) {
+        return isStaged(path, local) ? STAGED_RANK : isHome(path, local) ? 0 : 1;
+    }
+
+    /** Whether the path is of the transport that allocates the device's memory: it knows better ways than an adapter. */
+    private boolean isHome(AttachPath path, MemoryKind local) {
+        Set<MemoryKind> allocated = path.transport().transport().memory().allocate();
+        return (descriptor.kind() != MemoryKind.HOST && allocated.contains(descriptor.kind()))
+                || (local != MemoryKind.HOST && allocated.contains(local));
+    }
+
+    private String reason(AttachPath taken, List<ConnectionPath> candidates, Use use, MemoryKind local) {
         boolean staged = isStaged(taken, local);
+        ConnectionPath preferred = candidates.getFirst();
         if (!taken.face().equals(preferred)) {
             return (staged ? STAGED : "") + "the path policy prefers it to " + preferred.transport();
         }
@@ -136,20 +150,26 @@ final class PathChoice {
             if (!precedes) {
                 continue;
             }
-            reason.append(reason.isEmpty() ? "" : "; ")
-                    .append(better.face().transport())
-                    .append(" does not: ")
-                    .append(
-                            keys[better.index()] == null
-                                    ? obstacles[better.index()]
-                                    : use == Use.WORDS
-                                            ? "it only copies from and to the region"
-                                            : "it does not access local memory of kind " + local);
+            reason.append(reason.isEmpty() ? "" : "; ").append(better.face().transport());
+            if (candidates.contains(better.face())) {
+                reason.append(" is not the transport of the device");
+            } else {
+                reason.append(" does not: ").append(obstacle(better, use, local));
+            }
         }
         if (reason.isEmpty()) {
             reason.append("the connection's preferred path reaches the region");
         }
         return staged ? STAGED + reason : reason.toString();
+    }
+
+    private String obstacle(AttachPath path, Use use, MemoryKind local) {
+        if (keys[path.index()] == null) {
+            return obstacles[path.index()];
+        }
+        return use == Use.WORDS
+                ? "it only copies from and to the region"
+                : "it does not access local memory of kind " + local;
     }
 
     private String obstacles() {

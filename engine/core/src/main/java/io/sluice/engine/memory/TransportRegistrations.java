@@ -5,9 +5,12 @@ import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RegistrationException;
 import io.sluice.engine.providers.OpenTransport;
 import io.sluice.engine.transport.DeviceWords;
+import io.sluice.engine.transport.DmaBufferMemory;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.StagedMemory;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Collectors;
@@ -52,7 +55,7 @@ final class TransportRegistrations implements AutoCloseable {
             @Nullable RegisteredMemory known) {
         TransportRegistrations made = new TransportRegistrations(transports.size());
         try {
-            for (OpenTransport transport : transports) {
+            for (OpenTransport transport : exportersFirst(transports, memory)) {
                 if (transport.equals(madeBy)) {
                     made.byTransport[transport.index()] = known;
                     made.taken[transport.index()] = true;
@@ -69,10 +72,25 @@ final class TransportRegistrations implements AutoCloseable {
         return made;
     }
 
+    /** Others register device memory by what the transport of the device exports. */
+    private static List<OpenTransport> exportersFirst(Collection<OpenTransport> transports, RegionMemory memory) {
+        List<OpenTransport> ordered = new ArrayList<>(transports);
+        if (!memory.isHost()) {
+            ordered.sort(Comparator.comparing(each ->
+                    !each.transport().memory().allocate().contains(memory.kind())));
+        }
+        return ordered;
+    }
+
     private void register(OpenTransport transport, RegionMemory memory, RegionOptions options) {
         int index = transport.index();
+        DmaBufferMemory exported = exported();
         try {
-            byTransport[index] = transport.transport().register(memory, options.access(), options.atomicDomain());
+            byTransport[index] = exported == null
+                    ? transport.transport().register(memory, options.access(), options.atomicDomain())
+                    : transport
+                            .transport()
+                            .registerExported(memory, exported, options.access(), options.atomicDomain());
             taken[index] = true;
         } catch (RegistrationException e) {
             refusals[index] = e;
@@ -91,6 +109,15 @@ final class TransportRegistrations implements AutoCloseable {
                 taken[transport.index()] = true;
             }
         }
+    }
+
+    private @Nullable DmaBufferMemory exported() {
+        for (RegisteredMemory registered : byTransport) {
+            if (registered instanceof DmaBufferMemory exported) {
+                return exported;
+            }
+        }
+        return null;
     }
 
     private void checkTaken(Collection<OpenTransport> transports, RegionMemory memory) {
@@ -119,7 +146,8 @@ final class TransportRegistrations implements AutoCloseable {
     }
 
     private void say(OpenTransport refusing, RegionMemory memory) {
-        if (refusing.refused()) {
+        // a connection has another path for kinds of which a transport takes only some regions
+        if (!refusing.transport().partial().contains(memory.kind()) && refusing.refused()) {
             LOG.warn(
                     "transport {} cannot register {}, which only other transports reach; existing connections may have"
                             + " no path over one of those: {}",
@@ -173,8 +201,14 @@ final class TransportRegistrations implements AutoCloseable {
     /** May block. */
     @Override
     public void close() {
+        // adapters let go of exported memory before the device does
+        close(false);
+        close(true);
+    }
+
+    private void close(boolean exporting) {
         for (RegisteredMemory registered : byTransport) {
-            if (registered != null) {
+            if (registered != null && registered instanceof DmaBufferMemory == exporting) {
                 try {
                     registered.close();
                 } catch (RuntimeException e) {

@@ -176,9 +176,9 @@ public final class Transports implements AutoCloseable {
         return null;
     }
 
-    /** Whether a transport does not reach all memory of a kind, so that a connection needs a second path. */
+    /** Whether a transport does not reach all memory of the host, so that a connection needs a second path. */
     public static boolean isPartial(OpenTransport transport) {
-        return !transport.transport().partial().isEmpty();
+        return transport.transport().partial().contains(MemoryKind.HOST);
     }
 
     /**

@@ -40,6 +40,17 @@ public interface RegionAttachments {
     }
 
     /**
+     * Returns what tells the peer why this transport has not registered a region that the peer attaches over another path.
+     * The peer's {@link #remoteKey} throws it as a {@link io.sluice.engine.MemoryNotAccessibleException}.
+     *
+     * @param reason the reason, without addresses
+     * @return at most 1 KiB; {@code null} by default, which offers nothing over this path
+     */
+    default byte @Nullable [] keysOfRefused(String reason) {
+        return null;
+    }
+
+    /**
      * Creates the key of a peer's region.
      *
      * @param handle the peer's number for the attachment

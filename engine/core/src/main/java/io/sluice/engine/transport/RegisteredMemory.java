@@ -2,7 +2,7 @@ package io.sluice.engine.transport;
 
 /**
  * A transport's registration of a region's memory with its adapters. Thread-safe. May also implement {@link
- * DeviceWords}.
+ * DeviceWords} and {@link DmaBufferMemory}.
  */
 public interface RegisteredMemory extends AutoCloseable {
     /**

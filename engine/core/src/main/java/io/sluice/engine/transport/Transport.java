@@ -32,8 +32,8 @@ public interface Transport extends AutoCloseable {
     }
 
     /**
-     * Returns the kinds of memory of which this transport reaches only some regions. A connection over it has a second
-     * path, over a transport that reaches the rest.
+     * Returns the kinds of memory of which this transport reaches only some regions: it may refuse others in {@link
+     * #register}. A connection over it has a second path, over a transport that reaches the rest.
      *
      * @return constant; none by default
      */
@@ -115,6 +115,22 @@ public interface Transport extends AutoCloseable {
      */
     default @Nullable RegisteredMemory register(RegionMemory memory, Set<Access> access, AtomicDomain domain) {
         return null;
+    }
+
+    /**
+     * Registers device memory that another transport has registered and exports. May block, as {@link #register}, which
+     * the default calls.
+     *
+     * @param memory the region's memory
+     * @param exported how adapters reach it; the other transport's registration ends after this one
+     * @param access the rights of peers
+     * @param domain what executes the region's atomic operations
+     * @return the registration, or {@code null} if the transport needs none
+     * @throws RegistrationException if the memory cannot be exported or an adapter refuses it; the message says why
+     */
+    default @Nullable RegisteredMemory registerExported(
+            RegionMemory memory, DmaBufferMemory exported, Set<Access> access, AtomicDomain domain) {
+        return register(memory, access, domain);
     }
 
     /**

@@ -18,6 +18,7 @@ final class LaneNotifications implements NotificationSender {
 
     private final EndpointContext context;
     private final ConnectionLanes lanes;
+    private final ArrivedWrites writes;
     private final int maxBytes;
     private final int maxArriving;
     private boolean refused;
@@ -36,9 +37,10 @@ final class LaneNotifications implements NotificationSender {
         }
     }
 
-    LaneNotifications(EndpointContext context, ConnectionLanes lanes) {
+    LaneNotifications(EndpointContext context, ConnectionLanes lanes, ArrivedWrites writes) {
         this.context = context;
         this.lanes = lanes;
+        this.writes = writes;
         this.maxBytes = context.options().maxNotificationBytes();
         this.maxArriving = context.options().notificationCredits();
     }
@@ -94,6 +96,7 @@ final class LaneNotifications implements NotificationSender {
         Arriving next;
         while ((next = arriving.get(delivered)) != null && next.isComplete()) {
             arriving.remove(delivered++);
+            writes.flush();
             context.notified(next.payload);
         }
     }

@@ -31,9 +31,11 @@ final class LaneTarget {
     private static final int EXPECTED = 5;
 
     private final EndpointContext context;
+    private final ArrivedWrites writes;
 
-    LaneTarget(EndpointContext context) {
+    LaneTarget(EndpointContext context, ArrivedWrites writes) {
         this.context = context;
+        this.writes = writes;
     }
 
     /** Executes a request that arrived by SEND; the lane sends its answer. */
@@ -76,6 +78,7 @@ final class LaneTarget {
             long offset,
             long operand,
             long expected) {
+        writes.flush();
         ExportedRegion region = context.exposed(handle);
         CompletionStatus status = region == null
                 ? CompletionStatus.UNKNOWN_REGION
@@ -111,6 +114,7 @@ final class LaneTarget {
 
     /** An adapter has changed a word that may have waiters. */
     void wake(MemorySegment buffer, long at) {
+        writes.flush();
         ExportedRegion region = context.exposed(VerbsMessage.word(buffer, at, HANDLE));
         long offset = VerbsMessage.word(buffer, at, OFFSET);
         if (region == null

@@ -1,6 +1,7 @@
 package io.sluice.engine.transport.verbs;
 
 import io.sluice.engine.transport.CompletionStatus;
+import io.sluice.engine.transport.DmaBufferMemory.Flush;
 import io.sluice.engine.transport.WireCounter;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.jni.VerbsQueuePair;
@@ -136,12 +137,14 @@ final class LaneWork {
 
     /** Everything before a slot of the send queue has completed. */
     void retireTo(long end) {
+        Flush flushed = null;
         while (places.first() < end) {
             long place = places.first();
             Object done = places.removeFirst();
             if (done instanceof WorkRequest request) {
                 if (request.operation().bringsBack()) {
                     context.count(WireCounter.RECEIVED, request.length());
+                    flushed = flush(request, flushed);
                 }
                 if (request.operation().isFetching()) {
                     request.fetched(queue.fetched(place));
@@ -157,6 +160,16 @@ final class LaneWork {
                 probe.returned();
             }
         }
+    }
+
+    /** Makes the bytes of a read visible to their device, and those of all reads that have arrived there. */
+    private static @Nullable Flush flush(WorkRequest read, @Nullable Flush before) {
+        Flush device = read.registration() instanceof RailRegistration local ? local.flush() : null;
+        if (device == null || device.equals(before)) {
+            return before;
+        }
+        device.flush();
+        return device;
     }
 
     /** The request in the first slot of the send queue has failed. */

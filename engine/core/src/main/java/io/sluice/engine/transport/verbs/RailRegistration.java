@@ -4,11 +4,15 @@ import io.sluice.engine.Access;
 import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegistrationException;
+import io.sluice.engine.transport.DmaBufferMemory;
+import io.sluice.engine.transport.DmaBufferMemory.Buffer;
+import io.sluice.engine.transport.DmaBufferMemory.Flush;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.jni.Errno;
 import io.sluice.jni.VerbsMemory;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,18 +24,25 @@ final class RailRegistration implements RegisteredMemory {
     private final long length;
     private final boolean adapterAtomics;
     private final boolean locked;
+    private final @Nullable Flush flush;
     private final Runnable ended;
     private final long[] regions;
     private final int[] localKeys;
     private final int[] remoteKeys;
 
     private RailRegistration(
-            long address, long length, boolean adapterAtomics, boolean locked, int rails, Runnable ended) {
+            RegionMemory memory,
+            boolean adapterAtomics,
+            boolean locked,
+            @Nullable Flush flush,
+            int rails,
+            Runnable ended) {
         this.ended = ended;
-        this.address = address;
-        this.length = length;
+        this.address = memory.address();
+        this.length = memory.length();
         this.adapterAtomics = adapterAtomics;
         this.locked = locked;
+        this.flush = flush;
         this.regions = new long[rails];
         this.localKeys = new int[rails];
         this.remoteKeys = new int[rails];
@@ -40,31 +51,42 @@ final class RailRegistration implements RegisteredMemory {
     /**
      * Registers with all rails, or with none.
      *
+     * @param exported how adapters reach the memory of a device; null for memory of the host
      * @param ended runs when the registration has ended, unless this throws
-     * @throws RegistrationException if a device refuses; the message says what to do
+     * @throws RegistrationException if the memory cannot be exported or a rail refuses; the message says what to do
      */
     static RailRegistration make(
             List<Rail> rails,
             VerbsOptions options,
             RegionMemory memory,
+            @Nullable DmaBufferMemory exported,
             Set<Access> access,
             AtomicDomain domain,
             Runnable ended) {
-        boolean atomics = domain == AtomicDomain.NETWORK_ADAPTER
+        Flush flush = exported == null ? null : exported.flush();
+        // no engine flushes what an adapter's own operations follow
+        boolean atomics = flush == null
+                && domain == AtomicDomain.NETWORK_ADAPTER
                 && rails.getFirst().limits().atomics();
         int rights = memory.isHost() && memory.segment().isReadOnly() ? 0 : VerbsMemory.LOCAL_WRITE;
         rights |= access.contains(Access.REMOTE_WRITE) ? VerbsMemory.REMOTE_WRITE : 0;
         rights |= access.contains(Access.REMOTE_READ) ? VerbsMemory.REMOTE_READ : 0;
         rights |= atomics && access.contains(Access.REMOTE_WRITE) ? VerbsMemory.REMOTE_ATOMIC : 0;
         rights |= options.relaxedOrdering() ? VerbsMemory.RELAXED_ORDERING : 0;
-        rights |= options.onDemandPaging() ? VerbsMemory.ON_DEMAND : 0;
+        boolean onDemand = options.onDemandPaging() && exported == null;
+        rights |= onDemand ? VerbsMemory.ON_DEMAND : 0;
         RailRegistration made = new RailRegistration(
-                memory.address(), memory.length(), atomics, !options.onDemandPaging(), rails.size(), ended);
-        try {
+                memory,
+                atomics,
+                exported == null && !onDemand,
+                flush,
+                rails.size(),
+                ended);
+        try (Buffer buffer = exported == null ? null : exported.export()) {
             for (Rail rail : rails) {
                 // a removed rail must not keep the others from being used
                 if (!rail.isRemoved()) {
-                    made.register(rail, rights, options.onDemandPaging());
+                    made.register(rail, rights, onDemand, buffer);
                 }
             }
         } catch (RegistrationException e) {
@@ -74,7 +96,7 @@ final class RailRegistration implements RegisteredMemory {
         return made;
     }
 
-    private void register(Rail rail, int rights, boolean onDemand) {
+    private void register(Rail rail, int rights, boolean onDemand, @Nullable Buffer buffer) {
         if (onDemand && !rail.limits().onDemandPaging()) {
             throw new RegistrationException(
                     rail + " has no on-demand paging; leave SLUICE_VERBS_ON_DEMAND_PAGING out, or use another device");
@@ -83,25 +105,43 @@ final class RailRegistration implements RegisteredMemory {
             throw new RegistrationException(
                     rail + " takes regions of " + rail.limits().regionBytes() + " bytes at most, not " + length);
         }
-        long region = VerbsMemory.register(rail.domain(), address, length, rights);
+        long region = buffer == null
+                ? VerbsMemory.register(rail.domain(), address, length, rights)
+                : VerbsMemory.registerDmabuf(
+                        rail.domain(), buffer.descriptor(), buffer.offset(), length, address, rights);
         if (region < 0) {
-            throw new RegistrationException(rail + " cannot register " + length + " bytes: "
+            throw new RegistrationException(rail + " cannot register " + length + " bytes"
+                    + (buffer == null ? ": " : " of a device by a DMA buffer: ")
                     + Errno.message((int) -region)
-                    + switch ((int) -region) {
-                        case Errno.ENOMEM -> LockedMemory.advice();
-                        case Errno.EFAULT ->
-                            ". Was the memory freed, or is it a file mapped read-only, which kernels before 6.2 refuse? Map"
-                                    + " it by FileChannel.MapMode.PRIVATE, or copy it";
-                        default -> "";
-                    });
+                    + (buffer == null ? advice((int) -region) : deviceAdvice((int) -region)));
         }
         regions[rail.index()] = region;
         localKeys[rail.index()] = VerbsMemory.localKey(region);
         remoteKeys[rail.index()] = VerbsMemory.remoteKey(region);
     }
 
+    private static String advice(int error) {
+        return switch (error) {
+            case Errno.ENOMEM -> LockedMemory.advice();
+            case Errno.EFAULT ->
+                ". Was the memory freed, or is it a file mapped read-only, which kernels before 6.2 refuse? Map"
+                        + " it by FileChannel.MapMode.PRIVATE, or copy it";
+            default -> "";
+        };
+    }
+
+    private static String deviceAdvice(int error) {
+        return error == Errno.EOPNOTSUPP ? "; adapter, kernel (5.12) and libibverbs (34) must support it" : "";
+    }
+
     long address() {
         return address;
+    }
+
+    /** The step between the arrival of bytes here and their use; null if there is none. */
+    @Nullable
+    Flush flush() {
+        return flush;
     }
 
     boolean hasAdapterAtomics() {

@@ -14,6 +14,11 @@ final class VerbsControlMessage {
     /** Reports whether the region to which an adapter refused access is still attached. */
     static final byte REFUSED = 4;
 
+    /** Asks for a {@link #FLUSHED} once the writes that have arrived are visible to the devices. */
+    static final byte FLUSH = 5;
+    /** Answers the oldest {@link #FLUSH}. */
+    static final byte FLUSHED = 6;
+
     private VerbsControlMessage() {}
 
     /**
@@ -69,6 +74,14 @@ final class VerbsControlMessage {
                 .put((byte) lane)
                 .put((byte) (attached ? 1 : 0))
                 .array();
+    }
+
+    static byte[] flush() {
+        return new byte[] {FLUSH};
+    }
+
+    static byte[] flushed() {
+        return new byte[] {FLUSHED};
     }
 
     static void need(ByteBuffer bytes, int count) {

@@ -1,5 +1,6 @@
 package io.sluice.engine.transport.verbs;
 
+import io.sluice.engine.Access;
 import io.sluice.engine.ConnectFailedException;
 import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.ProtocolException;
@@ -42,12 +43,17 @@ final class VerbsEndpoint
     private final ConnectionLanes lanes = new ConnectionLanes();
     private final LaneTarget target;
     private final LaneNotifications notifications;
+    private final ArrivedWrites writes = new ArrivedWrites();
+    // what waits for the peer's devices, in the order of the questions
+    private final ArrayDeque<Runnable> flushesAwaited = new ArrayDeque<>();
     private final Map<Long, VerbsRemoteKey> attached = new HashMap<>();
     // requests that a broken lane has not completed
     private final ArrayDeque<WorkRequest> again = new ArrayDeque<>();
     private final Map<WorkRequest, Integer> failures = new IdentityHashMap<>();
     private final LaneRevival revival;
     private int peerRails;
+    private boolean peerKnowsDevices;
+    private boolean peerFlushes;
     private long againSince;
     private boolean refusedPost;
     private boolean begun;
@@ -60,8 +66,8 @@ final class VerbsEndpoint
         this.options = options;
         this.rails = rails;
         this.shared = shared;
-        this.target = new LaneTarget(context);
-        this.notifications = new LaneNotifications(context, lanes);
+        this.target = new LaneTarget(context, writes);
+        this.notifications = new LaneNotifications(context, lanes, writes);
         this.revival = new LaneRevival(shared.loop(), this::reviveLanes);
     }
 
@@ -97,7 +103,7 @@ final class VerbsEndpoint
                         rail.landmarkKey()))
                 .toList();
         List<OfferedLane> queuePairs = made.stream().map(VerbsLane::offer).toList();
-        return new VerbsOffer(LaneGroup.CREDITS, ports, queuePairs).toBytes();
+        return new VerbsOffer(LaneGroup.CREDITS, ports, queuePairs, true).toBytes();
     }
 
     @Override
@@ -108,6 +114,7 @@ final class VerbsEndpoint
         try {
             VerbsOffer peer = VerbsOffer.read(peerOffer);
             peerRails = peer.rails().size();
+            peerKnowsDevices = peer.devices();
             lanes.connect(peer);
         } catch (SluiceException e) {
             context.failed(e);
@@ -120,10 +127,23 @@ final class VerbsEndpoint
     // ---- regions ----
 
     @Override
+    public boolean reaches(ExportedRegion region) {
+        return peerKnowsDevices || region.memory().isHost();
+    }
+
+    @Override
+    public byte @Nullable [] keysOfRefused(String reason) {
+        return peerKnowsDevices ? VerbsRemoteKey.writeRefused(reason) : null;
+    }
+
+    @Override
     public byte[] keysOf(long handle, ExportedRegion region) {
         RegisteredMemory registration = region.registration();
         if (!(registration instanceof RailRegistration ofRails)) {
             throw new IllegalStateException("the region is not registered with verbs");
+        }
+        if (region.access().contains(Access.REMOTE_WRITE)) {
+            writes.expect(ofRails.flush());
         }
         return VerbsRemoteKey.write(region, ofRails);
     }
@@ -132,6 +152,7 @@ final class VerbsEndpoint
     public RemoteKey remoteKey(long handle, RegionDescriptor descriptor, ByteBuffer keys) {
         VerbsRemoteKey key = VerbsRemoteKey.read(handle, descriptor, keys, peerRails);
         attached.put(handle, key);
+        peerFlushes |= key.isFlushed();
         return key;
     }
 
@@ -178,6 +199,12 @@ final class VerbsEndpoint
         // only one adapter may change the words of an adapter's domain
         boolean byAdapter = (request.operation().isAtomic() && remote.hasAdapterAtomics())
                 || (signal != null && signal.hasAdapterAtomics());
+        boolean signals = signal != null || request.operation() == WorkRequest.Opcode.SIGNAL;
+        if (byAdapter && signals && peerFlushes) {
+            // no engine would flush what the signal follows
+            completed(request, CompletionStatus.UNSUPPORTED);
+            return true;
+        }
         if (byAdapter && isMisaligned(request, remote, signal)) {
             completed(request, CompletionStatus.MISALIGNED);
             return true;
@@ -327,6 +354,17 @@ final class VerbsEndpoint
                 VerbsControlMessage.need(message, 2);
                 lane(Byte.toUnsignedInt(message.get())).peerRefused(message.get() != 0);
             }
+            case VerbsControlMessage.FLUSH -> {
+                writes.flush();
+                send(VerbsControlMessage.flushed());
+            }
+            case VerbsControlMessage.FLUSHED -> {
+                Runnable done = flushesAwaited.pollFirst();
+                if (done == null) {
+                    throw new ProtocolException("the peer was not asked to flush writes");
+                }
+                done.run();
+            }
             default -> throw new ProtocolException("the peer's verbs endpoint sent a message of unknown type " + type);
         }
     }
@@ -350,9 +388,17 @@ final class VerbsEndpoint
 
     @Override
     public void makeVisible(Runnable done) {
-        VisibilityRequest request = new VisibilityRequest(done);
+        VisibilityRequest request = new VisibilityRequest(peerFlushes ? () -> flushAtPeer(done) : done);
         lanes.makeVisible(request);
         request.arrived();
+    }
+
+    /** The writes are in the memory of the peer's devices. */
+    private void flushAtPeer(Runnable done) {
+        if (!closed) {
+            flushesAwaited.addLast(done);
+            context.send(VerbsControlMessage.flush());
+        }
     }
 
     // ---- watchdog and end ----
@@ -410,6 +456,7 @@ final class VerbsEndpoint
             completed(request, CompletionStatus.FLUSHED);
         }
         attached.clear();
+        flushesAwaited.clear();
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.sluice.engine.transport.verbs;
 
+import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransportMetrics.PathState;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.engine.transport.verbs.LaneState.Phase;
@@ -234,6 +235,11 @@ final class VerbsLane implements LaneGroup.Member {
 
     @Override
     public void unexpected(Throwable error) {
+        if (error instanceof SluiceException known) {
+            // a device has failed
+            context.failed(known);
+            return;
+        }
         LOG.error("an unexpected error on lane {} of {}", state.index(), context, error);
         context.failed("an unexpected error on lane " + state.index() + "; see that engine's log");
     }

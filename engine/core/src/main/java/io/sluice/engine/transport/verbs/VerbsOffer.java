@@ -11,12 +11,14 @@ import java.util.List;
  * @param credits the most messages in flight on a lane
  * @param rails the ports
  * @param lanes the queue pairs
+ * @param devices whether its side knows keys of device memory, and asks for its flush
  */
-record VerbsOffer(int credits, List<OfferedRail> rails, List<OfferedLane> lanes) {
+record VerbsOffer(int credits, List<OfferedRail> rails, List<OfferedLane> lanes, boolean devices) {
     private static final byte VERSION = 1;
     private static final int MAX_RAILS = 16;
     private static final int MAX_LANES = 16;
     private static final int RAIL_BYTES = Gid.BYTES + 4 + 4 + 1 + 1 + 8 + 4;
+    private static final int DEVICES = 1;
     private static final int LANE_BYTES = 1 + 4 + 4;
 
     /**
@@ -44,7 +46,7 @@ record VerbsOffer(int credits, List<OfferedRail> rails, List<OfferedLane> lanes)
 
     byte[] toBytes() {
         ByteBuffer bytes = ByteBuffer.allocate(
-                        1 + 2 + 2 + 1 + 1 + rails.size() * RAIL_BYTES + lanes.size() * LANE_BYTES)
+                        1 + 2 + 2 + 1 + 1 + rails.size() * RAIL_BYTES + lanes.size() * LANE_BYTES + 1)
                 .put(VERSION)
                 .putShort((short) credits)
                 .putShort((short) VerbsMessage.BYTES)
@@ -62,7 +64,7 @@ record VerbsOffer(int credits, List<OfferedRail> rails, List<OfferedLane> lanes)
         for (OfferedLane lane : lanes) {
             bytes.put((byte) lane.rail()).putInt(lane.number()).putInt(lane.sequence());
         }
-        return bytes.array();
+        return bytes.put((byte) (devices ? DEVICES : 0)).array();
     }
 
     /**
@@ -109,7 +111,9 @@ record VerbsOffer(int credits, List<OfferedRail> rails, List<OfferedLane> lanes)
             }
             lanes.add(lane);
         }
-        return new VerbsOffer(credits, rails, lanes);
+        // an earlier version ends here
+        int flags = bytes.hasRemaining() ? bytes.get() : 0;
+        return new VerbsOffer(credits, rails, lanes, (flags & DEVICES) != 0);
     }
 
     private static ProtocolException damaged() {

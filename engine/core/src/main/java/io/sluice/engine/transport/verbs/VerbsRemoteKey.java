@@ -1,25 +1,30 @@
 package io.sluice.engine.transport.verbs;
 
+import io.sluice.engine.MemoryNotAccessibleException;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.transport.ExportedRegion;
 import io.sluice.engine.transport.RemoteKey;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 
 /** The key of a peer's region: its address, and its key on each of the peer's rails. Confined to the loop. */
 final class VerbsRemoteKey extends RemoteKey {
     private static final int MAX_RAILS = 16;
     private static final int ADAPTER_ATOMICS = 1;
+    private static final int FLUSHED = 2;
+    private static final int NO_KEYS = 0;
+    private static final int MOST_REASON_BYTES = 512;
 
     private final long address;
-    private final boolean adapterAtomics;
+    private final int flags;
     private final int[] keys;
     private boolean ended;
 
-    private VerbsRemoteKey(long handle, RegionDescriptor descriptor, long address, boolean adapterAtomics, int[] keys) {
+    private VerbsRemoteKey(long handle, RegionDescriptor descriptor, long address, int flags, int[] keys) {
         super(handle, descriptor.key(), descriptor.epoch());
         this.address = address;
-        this.adapterAtomics = adapterAtomics;
+        this.flags = flags;
         this.keys = keys;
     }
 
@@ -28,7 +33,8 @@ final class VerbsRemoteKey extends RemoteKey {
         int rails = registration.rails();
         ByteBuffer bytes = ByteBuffer.allocate(1 + 1 + 8 + 4 * rails)
                 .put((byte) rails)
-                .put((byte) (registration.hasAdapterAtomics() ? ADAPTER_ATOMICS : 0))
+                .put((byte) ((registration.hasAdapterAtomics() ? ADAPTER_ATOMICS : 0)
+                        | (registration.flush() != null ? FLUSHED : 0)))
                 .putLong(region.memory().address());
         for (int i = 0; i < rails; i++) {
             bytes.putInt(registration.remoteKey(i));
@@ -36,7 +42,28 @@ final class VerbsRemoteKey extends RemoteKey {
         return bytes.array();
     }
 
+    /** Encodes why the region has no keys. */
+    static byte[] writeRefused(String reason) {
+        byte[] text = reason.getBytes(StandardCharsets.UTF_8);
+        int length = Math.min(text.length, MOST_REASON_BYTES);
+        return ByteBuffer.allocate(1 + length)
+                .put((byte) NO_KEYS)
+                .put(text, 0, length)
+                .array();
+    }
+
+    /**
+     * Decodes either.
+     *
+     * @throws MemoryNotAccessibleException if there are no keys; the message is the peer's reason
+     */
     static VerbsRemoteKey read(long handle, RegionDescriptor descriptor, ByteBuffer bytes, int rails) {
+        if (bytes.hasRemaining() && bytes.get(bytes.position()) == NO_KEYS) {
+            byte[] text = new byte[Math.min(bytes.remaining() - 1, MOST_REASON_BYTES)];
+            bytes.get(bytes.position() + 1, text);
+            throw new MemoryNotAccessibleException(
+                    new String(text, StandardCharsets.UTF_8).replaceAll("[^\\p{Print}]", "?"));
+        }
         if (bytes.remaining() < 10 || rails > MAX_RAILS || bytes.get() != rails) {
             throw new ProtocolException("the peer sent malformed keys of an attached region");
         }
@@ -49,7 +76,7 @@ final class VerbsRemoteKey extends RemoteKey {
         for (int i = 0; i < rails; i++) {
             keys[i] = bytes.getInt();
         }
-        return new VerbsRemoteKey(handle, descriptor, address, (flags & ADAPTER_ATOMICS) != 0, keys);
+        return new VerbsRemoteKey(handle, descriptor, address, flags, keys);
     }
 
     /** The peer's address of a byte of the region. */
@@ -63,7 +90,12 @@ final class VerbsRemoteKey extends RemoteKey {
 
     /** Whether the region's atomic operations belong to the peer's adapter. */
     boolean hasAdapterAtomics() {
-        return adapterAtomics;
+        return (flags & ADAPTER_ATOMICS) != 0;
+    }
+
+    /** Whether the peer must flush writes to the region before they are visible. */
+    boolean isFlushed() {
+        return (flags & FLUSHED) != 0;
     }
 
     /** The peer has closed the region: its adapter would refuse requests and break the lane. */

@@ -7,6 +7,7 @@ import io.sluice.engine.PortMetrics;
 import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegistrationException;
 import io.sluice.engine.transport.Capabilities;
+import io.sluice.engine.transport.DmaBufferMemory;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.MemorySupport;
 import io.sluice.engine.transport.RegisteredMemory;
@@ -16,6 +17,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,8 +28,12 @@ final class VerbsTransport implements Transport {
     // the specification allows 2^31; the limit only keeps a queue pair fair
     private static final long LARGEST_MESSAGE = 1L << 30;
 
-    private static final Set<MemoryKind> HOST = Set.of(MemoryKind.HOST);
-    private static final MemorySupport MEMORY = new MemorySupport(HOST, Set.of(), HOST, HOST);
+    private static final Set<MemoryKind> ALL = Set.of(MemoryKind.values());
+    private static final MemorySupport MEMORY = new MemorySupport(ALL, Set.of(), ALL, ALL);
+    // what another transport exports and the adapters take
+    private static final Set<MemoryKind> DEVICES = ALL.stream()
+            .filter(kind -> kind != MemoryKind.HOST)
+            .collect(Collectors.toUnmodifiableSet());
 
     private final VerbsOptions options;
     private final int sendDepth;
@@ -75,12 +82,32 @@ final class VerbsTransport implements Transport {
     }
 
     @Override
+    public Set<MemoryKind> partial() {
+        return DEVICES;
+    }
+
+    @Override
     public RegisteredMemory register(RegionMemory memory, Set<Access> access, AtomicDomain domain) {
+        if (!memory.isHost()) {
+            throw new RegistrationException("adapters reach " + memory
+                    + " only as a DMA buffer, which no transport of this engine exports");
+        }
+        return register(memory, null, access, domain);
+    }
+
+    @Override
+    public RegisteredMemory registerExported(
+            RegionMemory memory, DmaBufferMemory exported, Set<Access> access, AtomicDomain domain) {
+        return register(memory, exported, access, domain);
+    }
+
+    private RegisteredMemory register(
+            RegionMemory memory, @Nullable DmaBufferMemory exported, Set<Access> access, AtomicDomain domain) {
         if (!hold()) {
             throw new RegistrationException("the engine is closed");
         }
         try {
-            return RailRegistration.make(rails, options, memory, access, domain, this::letGo);
+            return RailRegistration.make(rails, options, memory, exported, access, domain, this::letGo);
         } catch (RuntimeException | Error e) {
             letGo();
             throw e;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sluice.engine.Access;
 import io.sluice.engine.EngineId;
 import io.sluice.engine.MemoryKind;
+import io.sluice.engine.MemoryNotAccessibleException;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.transport.verbs.VerbsOffer.OfferedLane;
@@ -26,11 +27,12 @@ class VerbsFormsFuzzTest {
         OfferedRail rail = new OfferedRail(new byte[Gid.BYTES], 1, 4096, true, 16, 1L << 40, 77);
         ParserFuzz.of("verbs-offer")
                 .valid(
-                        new VerbsOffer(32, List.of(rail), List.of(new OfferedLane(0, 17, 5))).toBytes(),
+                        new VerbsOffer(32, List.of(rail), List.of(new OfferedLane(0, 17, 5)), false).toBytes(),
                         new VerbsOffer(
                                         32,
                                         List.of(rail, rail),
-                                        List.of(new OfferedLane(0, 17, 5), new OfferedLane(1, 18, -1)))
+                                        List.of(new OfferedLane(0, 17, 5), new OfferedLane(1, 18, -1)),
+                                        true)
                                 .toBytes())
                 .refusesBy(ProtocolException.class)
                 .run(input -> {
@@ -53,8 +55,9 @@ class VerbsFormsFuzzTest {
                 .putInt(6)
                 .array();
         ParserFuzz.of("verbs-remote-key")
-                .valid(keys)
+                .valid(keys, VerbsRemoteKey.writeRefused("none"))
                 .refusesBy(ProtocolException.class)
+                .refusesBy(MemoryNotAccessibleException.class)
                 .run(input -> {
                     VerbsRemoteKey read = VerbsRemoteKey.read(9, DESCRIPTOR, ByteBuffer.wrap(input), RAILS);
                     assertThat(read.address(DESCRIPTOR.length())).isGreaterThanOrEqualTo(read.address(0));

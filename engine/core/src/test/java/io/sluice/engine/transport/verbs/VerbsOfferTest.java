@@ -23,7 +23,8 @@ class VerbsOfferTest {
             List.of(
                     new OfferedLane(1, 0xff_ffff, 0xab_cdef),
                     new OfferedLane(0, 17, 0),
-                    new OfferedLane(1, Integer.MIN_VALUE, -1)));
+                    new OfferedLane(1, Integer.MIN_VALUE, -1)),
+            true);
     private static final int CREDITS_AT = 1;
     private static final int MESSAGE_BYTES_AT = 3;
     private static final int RAILS_AT = 5;
@@ -49,6 +50,7 @@ class VerbsOfferTest {
         assertThat(read.lanes()).isEqualTo(OFFER.lanes());
         assertThat(read.rails()).hasSize(2);
         assertThat(read.rails()).usingRecursiveComparison().isEqualTo(OFFER.rails());
+        assertThat(read.devices()).isTrue();
     }
 
     @Test
@@ -59,8 +61,19 @@ class VerbsOfferTest {
     }
 
     @Test
+    void thatOfTheFirstVersionKnowsNoDevices() {
+        VerbsOffer first = VerbsOffer.read(ofFirstVersion());
+        assertThat(first.devices()).isFalse();
+        assertThat(first.lanes()).isEqualTo(OFFER.lanes());
+    }
+
+    private static byte[] ofFirstVersion() {
+        return Arrays.copyOf(OFFER.toBytes(), OFFER.toBytes().length - 1);
+    }
+
+    @Test
     void everyShorterOneIsDamaged() {
-        byte[] whole = OFFER.toBytes();
+        byte[] whole = ofFirstVersion();
         for (int length = 0; length < whole.length; length++) {
             assertDamaged(Arrays.copyOf(whole, length));
         }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.sluice.engine.Access;
 import io.sluice.engine.EngineId;
 import io.sluice.engine.MemoryKind;
+import io.sluice.engine.MemoryNotAccessibleException;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.testkit.FuzzSeed;
@@ -51,7 +52,19 @@ class VerbsRemoteKeyTest {
         assertThat(key.key(1)).isEqualTo(-1);
         assertThat(key.hasAdapterAtomics()).isTrue();
         assertThat(key.hasEnded()).isFalse();
-        assertThat(read(keys(RAILS, 0, 0), RAILS).hasAdapterAtomics()).isFalse();
+        assertThat(key.isFlushed()).isFalse();
+        VerbsRemoteKey other = read(keys(RAILS, 2, 0), RAILS);
+        assertThat(other.hasAdapterAtomics()).isFalse();
+        assertThat(other.isFlushed()).isTrue();
+    }
+
+    @Test
+    void thePeerSaysWhyThereAreNone() {
+        byte[] reason = VerbsRemoteKey.writeRefused("the adapter\ntakes none");
+        assertThatExceptionOfType(MemoryNotAccessibleException.class)
+                .isThrownBy(() -> read(reason, RAILS))
+                .withMessage("the adapter?takes none");
+        assertThat(VerbsRemoteKey.writeRefused("x".repeat(2000))).hasSizeLessThanOrEqualTo(1024);
     }
 
     @Test
@@ -87,7 +100,7 @@ class VerbsRemoteKeyTest {
                 VerbsRemoteKey key = read(bytes, RAILS);
                 assertThat(bytes).hasSize(LENGTH);
                 key.key(RAILS - 1);
-            } catch (ProtocolException damaged) {
+            } catch (ProtocolException | MemoryNotAccessibleException damaged) {
                 continue;
             }
         }

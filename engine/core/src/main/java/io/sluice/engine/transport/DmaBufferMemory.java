@@ -1,0 +1,54 @@
+package io.sluice.engine.transport;
+
+import io.sluice.engine.RegistrationException;
+import io.sluice.engine.SluiceException;
+import io.sluice.jni.Sockets;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How adapters of other transports reach registered memory that is not the host's: as a DMA buffer of the kernel. A {@link
+ * RegisteredMemory} implements it if its transport can export the memory; the engine gives it to {@link
+ * Transport#registerExported}. Thread-safe.
+ */
+public interface DmaBufferMemory {
+    /**
+     * A DMA buffer, whose memory adapters reach as long as they have registered it.
+     *
+     * @param descriptor the kernel's descriptor of it, which this object owns
+     * @param offset where the region begins in the buffer, in bytes; equal to the region's address modulo the size of a page
+     */
+    record Buffer(int descriptor, long offset) implements AutoCloseable {
+        /** Closes the descriptor. Registrations of the buffer last. */
+        @Override
+        public void close() {
+            Sockets.close(descriptor);
+        }
+    }
+
+    /** Makes what adapters have written to memory of one device visible to it. Equal for all memory of the device. */
+    @FunctionalInterface
+    interface Flush {
+        /**
+         * Returns when what has arrived so far is visible to the device. Any thread, pollers included: takes microseconds.
+         *
+         * @throws SluiceException if the device fails: the connection ends with it
+         */
+        void flush();
+    }
+
+    /**
+     * Exports the region's memory. May block.
+     *
+     * @return a new buffer, which the caller closes after it is registered
+     * @throws RegistrationException if the device cannot; the message says why
+     */
+    Buffer export();
+
+    /**
+     * Returns the step that must follow writes of adapters before their arrival is reported.
+     *
+     * @return {@code null} if the device orders them by itself
+     */
+    @Nullable
+    Flush flush();
+}
