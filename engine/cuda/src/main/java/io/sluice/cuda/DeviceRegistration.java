@@ -3,6 +3,7 @@ package io.sluice.cuda;
 import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegistrationException;
 import io.sluice.engine.transport.DeviceWords;
+import io.sluice.engine.transport.DmaBufferMemory;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.StagedMemory;
 import io.sluice.engine.transport.StagingRing;
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * Memory of a GPU that is a region. Its name cannot be guessed, and only those learn it who attach the region: another engine of this
  * process finds the memory by it, where an address that a peer names would not be trusted. Any thread.
  */
-final class DeviceRegistration implements StagedMemory, DeviceWords {
+final class DeviceRegistration implements StagedMemory, DeviceWords, DmaBufferMemory {
     private static final Map<UUID, DeviceRegistration> OF_PROCESS = new ConcurrentHashMap<>();
 
     private final UUID name = UUID.randomUUID();
@@ -188,6 +189,18 @@ final class DeviceRegistration implements StagedMemory, DeviceWords {
     @Override
     public long address() {
         return memory.address();
+    }
+
+    // ---- for adapters ----
+
+    @Override
+    public Buffer export() {
+        return DmaBuffers.export(memory, gpu);
+    }
+
+    @Override
+    public @Nullable Flush flush() {
+        return DmaBuffers.flush(gpu);
     }
 
     // ---- words ----

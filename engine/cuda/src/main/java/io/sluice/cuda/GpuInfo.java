@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param memoryBytes its memory
  * @param pciAddress domain, bus, device and function in lower case, such as {@code 0000:3b:00.0}
  * @param links to the other GPUs that this process sees, by their ordinals
+ * @param dmaBuffers whether the driver exports its memory to RDMA adapters
  * @param rdmaDevice the nearest RDMA device by PCI; {@code null} if there is none or the system tells no places
  */
 public record GpuInfo(
@@ -29,6 +30,7 @@ public record GpuInfo(
         long memoryBytes,
         String pciAddress,
         List<Link> links,
+        boolean dmaBuffers,
         @Nullable NearDevice rdmaDevice) {
 
     private static final Path SYSTEM = Path.of("/sys");
@@ -104,6 +106,7 @@ public record GpuInfo(
                     record.get(ValueLayout.JAVA_LONG, CudaDevice.RECORD_MEMORY_BYTES_OFFSET),
                     address,
                     links,
+                    record.get(ValueLayout.JAVA_INT, CudaDevice.RECORD_DMA_BUFFERS_OFFSET) != 0,
                     tree.nearestRdmaDevice(address));
         }
     }
@@ -123,7 +126,8 @@ public record GpuInfo(
         }
     }
 
-    private static MemorySegment query(int ordinal, Arena arena) {
+    /** The driver's record of one. */
+    static MemorySegment query(int ordinal, Arena arena) {
         MemorySegment record = arena.allocate(CudaDevice.RECORD_BYTES, Long.BYTES);
         CudaException.check(CudaDevice.query(ordinal, record.address()), "cannot describe GPU " + ordinal);
         return record;

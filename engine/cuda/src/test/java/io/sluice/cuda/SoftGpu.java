@@ -108,6 +108,21 @@ final class SoftGpu {
         set("soft_gpu_refuse_peer_atomics", on ? 1 : 0);
     }
 
+    /** No memory is exported to adapters. */
+    static void refuseDmaBuffers(boolean on) {
+        set("soft_gpu_refuse_dma_buffers", on ? 1 : 0);
+    }
+
+    /**
+     * What the driver says of writes of adapters.
+     *
+     * @param ordering 0 for none, 100 for that of the GPU
+     * @param ways how they are flushed: bit 0 by the host, bit 1 by a stream
+     */
+    static void rdma(long ordering, long ways) {
+        set("soft_gpu_rdma", ordering, ways);
+    }
+
     private static void set(String name, long... values) {
         if (IS_REAL) {
             assumeTrue(Arrays.stream(values).allMatch(value -> value == 0), name + " takes a GPU in software");

@@ -1,0 +1,28 @@
+package io.sluice.cuda;
+
+import io.sluice.engine.contract.TransportUnderTest;
+import io.sluice.engine.contract.VisibilityContract;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+
+/** What the target sees of bytes and in which order, between GPUs of two hosts over verbs. */
+@Tag("variant")
+class DistantGpuContractTest extends VisibilityContract {
+    private final TransportUnderTest transport = new DistantGpuTransport(new SoftGpuMemory(true));
+
+    @Override
+    public TransportUnderTest transport() {
+        return transport;
+    }
+
+    @BeforeEach
+    void keepOrder() {
+        SoftGpu.rdma(100, 0);
+    }
+
+    @AfterEach
+    void asEver() {
+        SoftGpu.rdma(0, 1);
+    }
+}
