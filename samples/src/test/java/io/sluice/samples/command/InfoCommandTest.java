@@ -69,8 +69,9 @@ class InfoCommandTest {
                 80L << 30,
                 "0000:3b:00.0",
                 List.of(new Link(1, LinkKind.NVLINK), new Link(2, LinkKind.PCIE), new Link(3, LinkKind.NONE)),
+                true,
                 new NearDevice("mlx5_2", "behind the same PCI switch"));
-        GpuInfo other = new GpuInfo(1, "GPU-2", "H100", 80L << 30, "0000:3c:00.0", List.of(), null);
+        GpuInfo other = new GpuInfo(1, "GPU-2", "H100", 80L << 30, "0000:3c:00.0", List.of(), false, null);
         ProgramReport report = new ProgramReport(
                 "1",
                 ProgramReport.MachineReport.current(),
@@ -79,12 +80,15 @@ class InfoCommandTest {
         assertThat(report.toText())
                 .contains("GPUs", "cuda:0           H100, 80 GiB, PCI 0000:3b:00.0", "GPU-1")
                 .contains("to cuda:1: NVLink, peer access", "to cuda:2: PCIe, peer access", "to cuda:3: no peer access")
-                .contains("nearest RDMA device: mlx5_2, behind the same PCI switch", "no RDMA device");
+                .contains(
+                        "DMA buffers, nearest RDMA device: mlx5_2, behind the same PCI switch",
+                        "no DMA buffers, no RDMA device");
         JsonNode gpu = new ObjectMapper().readTree(report.toJson()).get("gpus").get(0);
         assertThat(gpu.get("name").asText()).isEqualTo("cuda:0");
         assertThat(gpu.get("id").asText()).isEqualTo("GPU-1");
         assertThat(gpu.get("memory_bytes").asLong()).isEqualTo(80L << 30);
         assertThat(gpu.get("links").get(0).get("kind").asText()).isEqualTo("nvlink");
+        assertThat(gpu.get("dma_buffers").asBoolean()).isTrue();
         assertThat(gpu.get("rdma_device").asText()).isEqualTo("mlx5_2");
     }
 

@@ -88,7 +88,10 @@ record ProgramReport(String version, MachineReport machine, List<TransportReport
         }
     }
 
-    /** A GPU, by the name that options take; {@code rdmaDevice} is the nearest one, {@code null} if there is none. */
+    /**
+     * A GPU, by the name that options take; {@code rdmaDevice} is the nearest one, {@code null} if there is none. {@code
+     * dmaBuffers}: whether the driver exports memory to it.
+     */
     record GpuReport(
             String name,
             String id,
@@ -96,6 +99,7 @@ record ProgramReport(String version, MachineReport machine, List<TransportReport
             @JsonProperty("memory_bytes") long memoryBytes,
             String pci,
             List<LinkReport> links,
+            @JsonProperty("dma_buffers") boolean dmaBuffers,
             @JsonProperty("rdma_device") @Nullable String rdmaDevice,
             @JsonProperty("rdma_place") @Nullable String rdmaPlace) {
         private static final String PREFIX = "cuda:";
@@ -109,12 +113,15 @@ record ProgramReport(String version, MachineReport machine, List<TransportReport
                     gpu.memoryBytes(),
                     gpu.pciAddress(),
                     gpu.links().stream().map(LinkReport::of).toList(),
+                    gpu.dmaBuffers(),
                     near == null ? null : near.name(),
                     near == null ? null : near.place());
         }
 
         private String rdmaText() {
-            return rdmaDevice == null ? "no RDMA device" : "nearest RDMA device: " + rdmaDevice + ", " + rdmaPlace;
+            String device =
+                    rdmaDevice == null ? "no RDMA device" : "nearest RDMA device: " + rdmaDevice + ", " + rdmaPlace;
+            return (dmaBuffers ? "DMA buffers, " : "no DMA buffers, ") + device;
         }
 
         /** How it reaches another one: {@code nvlink}, {@code pcie} or {@code none}. */
