@@ -19,7 +19,7 @@ public final class VariableNames {
 
     public static final String PREFIX = "SLUICE_";
 
-    /** Read by the engine and its own transports. */
+    /** Read by the engine and the transports in it. */
     static final List<String> OF_ENGINE = Stream.of(
                     "ADVERTISE",
                     "ALLOW_UNAUTHENTICATED_PEERS",
@@ -85,14 +85,18 @@ public final class VariableNames {
             .map(PREFIX::concat)
             .toList();
 
+    /** Read by the transport for memory of GPUs, which is a module above this. */
+    static final List<String> OF_CUDA =
+            Stream.of("CUDA_BLOCKS", "CUDA_COPY_ENGINES").map(PREFIX::concat).toList();
+
     /** Read by the command line and what starts it. */
     private static final List<String> OF_PROGRAMS = Stream.of(
                     "AOT", "CACHE", "JAVA_HOME", "JAVA_OPTIONS", "LOG_LEVEL", "NCCL_LIBRARY", "NO_INSTALL", "PEERS")
             .map(PREFIX::concat)
             .toList();
 
-    /** Transports of the engine, whose variables are all known. */
-    private static final Set<String> OWN_TRANSPORTS = Set.of("shm", "tcp", "verbs");
+    /** Transports of this project, whose variables are all known. */
+    private static final Set<String> OWN_TRANSPORTS = Set.of("shm", "tcp", "verbs", "cuda");
 
     /** Kubernetes gives these to every container, for each service whose name begins with "sluice-". */
     private static final Pattern OF_KUBERNETES = Pattern.compile(".*_(SERVICE_(HOST|PORT(_.*)?)|PORT(_\\d+_.*)?)");
@@ -122,9 +126,12 @@ public final class VariableNames {
 
     static boolean isUnknown(String name) {
         return PRINTABLE.matcher(name).matches()
-                && !OF_ENGINE.contains(name)
-                && !OF_PROGRAMS.contains(name)
+                && known().noneMatch(name::equals)
                 && !OF_KUBERNETES.matcher(name).matches();
+    }
+
+    private static Stream<String> known() {
+        return Stream.of(OF_ENGINE, OF_CUDA, OF_PROGRAMS).flatMap(List::stream);
     }
 
     private static boolean isOfAnotherTransport(String name) {
@@ -139,7 +146,7 @@ public final class VariableNames {
     static Optional<String> nearest(String name) {
         String upper = name.toUpperCase(Locale.ROOT);
         int slips = Math.max(2, (upper.length() - PREFIX.length()) / 3);
-        return Stream.concat(OF_ENGINE.stream(), OF_PROGRAMS.stream())
+        return known()
                 .filter(known -> known.startsWith(upper) || distance(upper, known) <= slips)
                 .min(Comparator.comparingInt(known -> distance(upper, known)));
     }

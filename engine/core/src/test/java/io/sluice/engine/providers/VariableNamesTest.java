@@ -24,6 +24,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A variable that nothing reads is a slip of the pen, and the log says which was meant. */
 class VariableNamesTest {
     private static final Path SOURCES = Path.of("src/main/java");
+    private static final Path SOURCES_OF_CUDA = Path.of("../cuda/src/main/java");
+    private static final Pattern PREFIX = Pattern.compile("VARIABLES = \"(SLUICE_[A-Z]+_)\"");
     private static final Pattern WHOLE = Pattern.compile("\"(SLUICE_[A-Z_]*[A-Z])\"");
     private static final Pattern IN_TRANSPORT = Pattern.compile("VARIABLES \\+ \"([A-Z_]+)\"");
 
@@ -63,6 +65,7 @@ class VariableNamesTest {
         "SLUICE_TLS_CERTS, SLUICE_TLS_CERT",
         "SLUICE_LOGLEVEL, SLUICE_LOG_LEVEL",
         "SLUICE_SHM_DIR, SLUICE_SHM_DIRECTORY",
+        "SLUICE_CUDA_BLOKS, SLUICE_CUDA_BLOCKS",
         "SLUICE_lanes, SLUICE_LANES"
     })
     void theNearestIsNamed(String misspelt, String meant) {
@@ -78,17 +81,25 @@ class VariableNamesTest {
 
     @Test
     void allThatIsReadIsKnown() throws IOException {
+        assertThat(VariableNames.OF_ENGINE).containsExactlyInAnyOrderElementsOf(readIn(SOURCES));
+        assertThat(VariableNames.OF_CUDA).containsExactlyInAnyOrderElementsOf(readIn(SOURCES_OF_CUDA));
+    }
+
+    private static Set<String> readIn(Path sources) throws IOException {
         Set<String> read = new TreeSet<>();
-        try (Stream<Path> files = Files.walk(SOURCES)) {
+        try (Stream<Path> files = Files.walk(sources)) {
             for (Path file :
                     files.filter(each -> each.toString().endsWith(".java")).toList()) {
                 String source = Files.readString(file);
                 names(WHOLE, source).forEach(read::add);
-                String prefix = file.toString().contains("/shm/") ? "SLUICE_SHM_" : "SLUICE_VERBS_";
+                String prefix = PREFIX.matcher(source).results()
+                        .map((MatchResult match) -> match.group(1))
+                        .findFirst()
+                        .orElse("");
                 names(IN_TRANSPORT, source).map(prefix::concat).forEach(read::add);
             }
         }
-        assertThat(VariableNames.OF_ENGINE).containsExactlyInAnyOrderElementsOf(read);
+        return read;
     }
 
     private static Stream<String> names(Pattern pattern, String source) {
