@@ -4,9 +4,13 @@ import io.etcd.jetcd.Client;
 import io.etcd.jetcd.ClientBuilder;
 import io.sluice.directory.Directory;
 import io.sluice.directory.DirectoryOptions;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Directories in etcd (version 3.4 or later), by its own leases, transactions and watches.
@@ -29,20 +33,50 @@ public final class EtcdDirectory {
     /**
      * Opens a directory with its own clients.
      *
-     * @param endpoints the cluster's endpoints, as in {@code http://10.0.0.1:2379}; for {@code https} see {@link
-     *     #open(ClientBuilder, String, DirectoryOptions)}
+     * @param endpoints the cluster's endpoints, as in {@code http://10.0.0.1:2379} or {@code
+     *     http://[2001:db8::17]:2379}; for {@code https} see {@link #open(ClientBuilder, String, DirectoryOptions)}
      * @param options the directory's options; etcd's leases have whole seconds
      * @return the directory; it sends nothing before its first use
+     * @throws IllegalArgumentException if there is no endpoint, or one has another form
      */
     public static Directory open(List<String> endpoints, DirectoryOptions options) {
         ClientBuilder client = Client.builder()
-                .endpoints(endpoints.toArray(String[]::new))
+                .target(target(endpoints))
                 .retryMaxAttempts(1)
                 .maxInboundMessageSize(MOST_ANSWER_BYTES)
                 .connectTimeout(options.requestTimeout())
                 .keepaliveTime(KEEP_ALIVE_TIME)
                 .keepaliveTimeout(options.requestTimeout());
         return open(client, DEFAULT_NAMESPACE, options);
+    }
+
+    /** Returns the target that the client makes of endpoints, but with encoded brackets: it refuses its own for IPv6. */
+    private static String target(List<String> endpoints) {
+        if (endpoints.isEmpty()) {
+            throw new IllegalArgumentException("there is no endpoint; give one of each member of etcd");
+        }
+        return endpoints.stream()
+                .map(EtcdDirectory::address)
+                .distinct()
+                .collect(Collectors.joining(",", "ip:///", ""));
+    }
+
+    private static String address(String endpoint) {
+        URI uri = uri(endpoint);
+        if (uri == null || !"http".equals(uri.getScheme()) || uri.getHost() == null) {
+            throw new IllegalArgumentException("'" + endpoint + "' is not an endpoint; write http://HOST:PORT, and an IPv6"
+                    + " address in brackets, as http://[2001:db8::17]:2379. For https pass a ClientBuilder");
+        }
+        String host = uri.getHost().replace("%", "%25").replace("[", "%5B").replace("]", "%5D");
+        return uri.getPort() < 0 ? host : host + ":" + uri.getPort();
+    }
+
+    private static @Nullable URI uri(String endpoint) {
+        try {
+            return new URI(endpoint.strip());
+        } catch (URISyntaxException e) {
+            return null;
+        }
     }
 
     /**

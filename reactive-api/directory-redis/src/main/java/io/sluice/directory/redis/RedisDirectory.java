@@ -7,6 +7,7 @@ import io.lettuce.core.SocketOptions;
 import io.sluice.directory.Directory;
 import io.sluice.directory.DirectoryOptions;
 import java.util.Objects;
+import java.util.stream.Stream;
 
 /**
  * Directories in one Redis (version 6 or later), or the primary of its sentinels. Values are keys with a time to live.
@@ -28,7 +29,8 @@ public final class RedisDirectory {
     /**
      * Opens a directory with its own client.
      *
-     * @param uri a URI such as {@code redis://10.0.0.1:6379/0}, or {@code rediss} for TLS
+     * @param uri a URI such as {@code redis://10.0.0.1:6379/0} or {@code redis://[2001:db8::17]:6379}, or {@code rediss}
+     *     for TLS
      * @param options the directory's options
      * @return the directory; it sends nothing before its first use
      * @throws IllegalArgumentException if the URI is invalid; the message does not quote it
@@ -50,6 +52,20 @@ public final class RedisDirectory {
     }
 
     private static RedisURI address(String uri) {
+        RedisURI address = parsed(uri);
+        if (Stream.concat(Stream.of(address), address.getSentinels().stream()).anyMatch(RedisDirectory::hasBareIpv6)) {
+            throw new IllegalArgumentException("the Redis URI has an IPv6 address without brackets, so its end is ambiguous"
+                    + " with a port; write it as in redis://[2001:db8::17]:6379");
+        }
+        return address;
+    }
+
+    private static boolean hasBareIpv6(RedisURI address) {
+        String host = address.getHost();
+        return host != null && host.indexOf(':') >= 0 && !host.startsWith("[");
+    }
+
+    private static RedisURI parsed(String uri) {
         try {
             return RedisURI.create(uri);
         } catch (IllegalArgumentException secret) {
