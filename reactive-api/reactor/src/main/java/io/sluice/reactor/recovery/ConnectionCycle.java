@@ -17,12 +17,16 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Schedulers;
+import reactor.util.Logger;
+import reactor.util.Loggers;
 
 /**
  * Keeps a connection to a peer, one after another. Events run as tasks, one at a time, so state needs no lock; a caller
  * that finds an open connection reads one volatile field.
  */
 final class ConnectionCycle {
+    private static final Logger LOG = Loggers.getLogger(ConnectionCycle.class);
+
     private final Mono<ReactiveConnection> connect;
     private final ReconnectOptions options;
     private final LongSupplier nanoTime;
@@ -245,6 +249,10 @@ final class ConnectionCycle {
     private void again(Throwable error, Function<Duration, Reconnection> event) {
         lastFailure = error;
         breaker.failed();
+        // the second, fourth, eighth and so on, as the reason may stay for days
+        if (failures > 1 && Integer.bitCount(failures) == 1) {
+            LOG.warn("connecting failed {} times in a row; the last time: {}", failures, error.toString());
+        }
         if (options.maxFailures() > 0 && failures >= options.maxFailures()) {
             giveUp(error, event.apply(Duration.ZERO));
             return;

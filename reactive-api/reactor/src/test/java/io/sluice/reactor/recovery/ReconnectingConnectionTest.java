@@ -2,6 +2,10 @@ package io.sluice.reactor.recovery;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.sluice.engine.ConnectFailedException;
 import io.sluice.engine.ConnectionClosedException;
 import io.sluice.engine.ConnectionState;
@@ -18,6 +22,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
@@ -121,6 +126,30 @@ class ReconnectingConnectionTest {
             assertThat(attempts).isEqualTo(failures);
             pass(Duration.ofNanos(1));
         }
+    }
+
+    @Test
+    void failuresInARowAreLoggedWithTheirReasonNowAndThen() {
+        Logger logger = (Logger) LoggerFactory.getLogger(ConnectionCycle.class);
+        ListAppender<ILoggingEvent> logged = new ListAppender<>();
+        logged.start();
+        logger.addAppender(logged);
+        try {
+            refusing = true;
+            connection(OPTIONS.withMaxFailures(9)).start();
+            pass(Duration.ZERO);
+            assertThat(logged.list).isEmpty();
+            pass(Duration.ofMinutes(1));
+        } finally {
+            logger.detachAppender(logged);
+        }
+        assertThat(attempts).isEqualTo(9);
+        assertThat(logged.list)
+                .allMatch(event -> event.getLevel().equals(Level.WARN))
+                .extracting(ILoggingEvent::getFormattedMessage)
+                .allMatch(line -> line.contains("refused by the test"))
+                .extracting(line -> line.substring(0, line.indexOf(" times")))
+                .containsExactly("connecting failed 2", "connecting failed 4", "connecting failed 8");
     }
 
     @Test
