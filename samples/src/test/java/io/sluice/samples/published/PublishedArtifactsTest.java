@@ -170,6 +170,7 @@ class PublishedArtifactsTest {
     @CsvSource({
         "sluice-native, io.sluice.jni, io.sluice.jni.NativeLibrary.class.getName()",
         "sluice-engine, io.sluice.engine, io.sluice.engine.TransferEngine.open()",
+        "sluice-cuda, io.sluice.cuda, io.sluice.cuda.CudaOptions.builder().build()",
         "sluice-metrics, io.sluice.metrics, io.sluice.metrics.EngineMeters.of(io.sluice.engine.TransferEngine.open())",
         "sluice-reactor, io.sluice.reactor, io.sluice.reactor.ReactiveTransferEngine.open()",
         "sluice-directory, io.sluice.directory, io.sluice.directory.Directory.inProcess()",
