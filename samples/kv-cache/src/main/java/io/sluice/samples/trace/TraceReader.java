@@ -5,6 +5,7 @@ import io.sluice.jni.TextFormatException;
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.Closeable;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PushbackInputStream;
@@ -65,8 +66,14 @@ public final class TraceReader implements TraceSource {
             return new TraceReader(unpacked(in), file.toString(), mode);
         } catch (IOException e) {
             in.close();
-            throw new IOException(file + ": " + e.getMessage(), e);
+            throw new IOException(file + ": " + reason(e), e);
         }
+    }
+
+    private static String reason(IOException e) {
+        return e instanceof EOFException
+                ? "the gzip file is cut off; copy it again"
+                : String.valueOf(e.getMessage());
     }
 
     private static InputStream unpacked(InputStream in) throws IOException {
@@ -132,7 +139,7 @@ public final class TraceReader implements TraceSource {
         } catch (TextFormatException e) {
             throw fail(TraceFormatException.of(e));
         } catch (IOException e) {
-            throw new UncheckedIOException(name + ": " + e.getMessage(), e);
+            throw new UncheckedIOException(name + ": " + reason(e), e);
         }
         if (!anyRequest) {
             throw fail(TraceFormatException.ofWhole(name, emptyReason()));

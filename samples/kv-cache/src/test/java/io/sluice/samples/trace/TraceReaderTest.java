@@ -120,8 +120,12 @@ class TraceReaderTest {
         try (TraceReader reader = TraceReader.open(file, TraceReader.Mode.STRICT)) {
             assertThatThrownBy(() -> readAll(reader))
                     .isInstanceOf(UncheckedIOException.class)
-                    .hasMessageStartingWith(file + ": ");
+                    .hasMessage(file + ": the gzip file is cut off; copy it again");
         }
+        Files.write(file, Arrays.copyOf(packed.toByteArray(), 2));
+        assertThatThrownBy(() -> TraceReader.open(file, TraceReader.Mode.STRICT))
+                .isInstanceOf(IOException.class)
+                .hasMessage(file + ": the gzip file is cut off; copy it again");
     }
 
     @Test
