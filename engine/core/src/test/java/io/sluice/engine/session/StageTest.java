@@ -22,15 +22,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A stage above the engine: it adds up on the loop what a peer writes, woken by the signals that come with it. */
 class StageTest {
-    private static final int WINDOW = 200_000;
-    private static final int SIGNALS = 1_000_000;
     // the first of them warms up
-    private static final int ALL = WINDOW + SIGNALS;
+    private static final int WINDOWS = 1 + 5;
     // few, so that most signals find the stage waiting
     private static final int IN_FLIGHT = 16;
     // what the virtual machine may do on the thread meanwhile; far less than a byte a signal
@@ -41,6 +40,8 @@ class StageTest {
         private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         private final MemorySegment numbers;
         private final EngineLoop loop;
+        private final int window;
+        private final int all;
         private final CompletableFuture<Void> done = new CompletableFuture<>();
         private int taken;
         private long sum;
@@ -50,13 +51,15 @@ class StageTest {
         // in the window in which the virtual machine compiled least on this thread
         private long leastAllocated = Long.MAX_VALUE;
 
-        Sum(MemoryRegion region, EngineLoop loop) {
+        Sum(MemoryRegion region, EngineLoop loop, int window) {
             this.numbers = region.segment();
             this.loop = loop;
+            this.window = window;
+            this.all = WINDOWS * window;
         }
 
         void reached(SignalWait wait, long value, @Nullable SluiceException error) {
-            if (error != null || value > ALL) {
+            if (error != null || value > all) {
                 done.completeExceptionally(error == null ? new AssertionError("too many: " + value) : error);
                 return;
             }
@@ -64,15 +67,15 @@ class StageTest {
             elsewhere += loop.inLoop() ? 0 : 1;
             while (taken < value) {
                 sum += numbers.getAtIndex(ValueLayout.JAVA_LONG, taken);
-                if (++taken % WINDOW == 0) {
+                if (++taken % window == 0) {
                     long allocated = threads.getCurrentThreadAllocatedBytes();
-                    if (taken > WINDOW) {
+                    if (taken > window) {
                         leastAllocated = Math.min(leastAllocated, allocated - allocatedBefore);
                     }
                     allocatedBefore = allocated;
                 }
             }
-            if (taken == ALL) {
+            if (taken == all) {
                 wait.close();
                 done.complete(null);
             } else {
@@ -82,9 +85,14 @@ class StageTest {
     }
 
     private static void writeAll(
-            Connection connection, MemoryRegion local, RemoteRegion remote, SignalUpdate arrived, Semaphore inFlight)
+            int writes,
+            Connection connection,
+            MemoryRegion local,
+            RemoteRegion remote,
+            SignalUpdate arrived,
+            Semaphore inFlight)
             throws InterruptedException {
-        for (int i = 0; i < ALL; i++) {
+        for (int i = 0; i < writes; i++) {
             if (!inFlight.tryAcquire(Patience.BOUND.toNanos(), TimeUnit.NANOSECONDS)) {
                 throw new AssertionError("write " + i + " has to wait too long");
             }
@@ -102,33 +110,46 @@ class StageTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"tcp", "shm"})
+    void signalsMoveThroughAStageWithoutAllocation(String transport) throws Exception {
+        move(transport, 40_000);
+    }
+
+    @ParameterizedTest
+    @Tag("soak")
+    @ValueSource(strings = {"tcp", "shm"})
     void aMillionSignalsMoveThroughAStageWithoutAllocation(String transport) throws Exception {
+        move(transport, 200_000);
+    }
+
+    private static void move(String transport, int window) throws Exception {
+        int all = WINDOWS * window;
         try (LinkedEngines engines = new LinkedEngines(
                 initiator -> initiator.transports(List.of(transport)),
                 target -> target.transports(List.of(transport)))) {
-            MemoryRegion local = engines.local(ALL * 8L);
-            MemoryRegion served = engines.served(ALL * 8L + 8);
+            MemoryRegion local = engines.local(all * 8L);
+            MemoryRegion served = engines.served(all * 8L + 8);
             long expected = 0;
-            for (int i = 0; i < ALL; i++) {
+            for (int i = 0; i < all; i++) {
                 long number = i * 0x9E3779B97F4A7C15L;
                 local.segment().setAtIndex(ValueLayout.JAVA_LONG, i, number);
                 expected += number;
             }
             RemoteRegion remote = engines.attach(served);
             EngineLoop loop = engines.accepted().loop();
-            Sum sum = new Sum(served, loop);
-            served.signal(ALL * 8L).onAtLeast(1, loop, sum::reached);
+            Sum sum = new Sum(served, loop, window);
+            served.signal(all * 8L).onAtLeast(1, loop, sum::reached);
             writeAll(
+                    all,
                     engines.connection(),
                     local,
                     remote,
-                    new RemoteSignal(remote, ALL * 8L).weak(),
+                    new RemoteSignal(remote, all * 8L).weak(),
                     new Semaphore(IN_FLIGHT));
             await(sum.done);
             assertThat(sum.sum).isEqualTo(expected);
             assertThat(sum.elsewhere).isZero();
             assertThat(sum.leastAllocated)
-                    .as("bytes for %d signals; %d callbacks for all", WINDOW, sum.callbacks)
+                    .as("bytes for %d signals; %d callbacks for all", window, sum.callbacks)
                     .isLessThan(MOST_BYTES);
         }
     }
