@@ -23,6 +23,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -33,13 +34,16 @@ interface InFlightWindowContract extends Contract {
 
     /** Looks at live figures as often as it can until it is closed. */
     final class Watcher implements AutoCloseable {
+        private static final int LOOKS_IN_A_ROW = 200;
+        private static final long PAUSE_NANOS = 100_000;
+
         private final AtomicBoolean stop = new AtomicBoolean();
         private final AtomicReference<String> breach = new AtomicReference<>();
         private final Thread thread;
 
         Watcher(InFlightWindow window) {
             thread = Thread.ofPlatform().daemon().start(() -> {
-                while (!stop.get()) {
+                for (int looks = 1; !stop.get(); looks++) {
                     int operations = window.operations();
                     long bytes = window.bytes();
                     if (operations < 0
@@ -49,7 +53,9 @@ interface InFlightWindowContract extends Contract {
                         breach.compareAndSet(null, operations + " operations, " + bytes + " bytes in flight");
                     }
                     // others have no processor to themselves
-                    Thread.yield();
+                    if (looks % LOOKS_IN_A_ROW == 0) {
+                        LockSupport.parkNanos(PAUSE_NANOS);
+                    }
                 }
             });
         }

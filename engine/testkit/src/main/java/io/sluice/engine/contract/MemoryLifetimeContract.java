@@ -243,7 +243,9 @@ interface MemoryLifetimeContract extends Contract {
                         pair.initiator(), file, FileChannel.MapMode.READ_WRITE, RegionOptions.local(), bytes, arena);
                 RemoteRegion remote = pair.attach(pair.served(bytes));
                 // compiled code reports a fault later than interpreted code; an adapter runs no code
-                for (int i = 0; i < (bytes < 1 << 20 && !transport().locksMemory() ? 200 : 1); i++) {
+                boolean compiled = bytes < 1 << 20 && !transport().locksMemory();
+                int rounds = transport().isVariant() && ContractProfile.current() != ContractProfile.LARGE ? 20 : 200;
+                for (int i = 0; i < (compiled ? rounds : 1); i++) {
                     List<TerminalSignal> signals = new ArrayList<>();
                     for (int j = 0; j < (transport().locksMemory() ? 4 : 100); j++) {
                         signals.add(

@@ -20,6 +20,16 @@ class ReorderingContractTest extends DataPathContract
 
     @Override
     public TransportUnderTest transport() {
-        return () -> "reordering";
+        return new TransportUnderTest() {
+            @Override
+            public String name() {
+                return "reordering";
+            }
+
+            @Override
+            public boolean isVariant() {
+                return true;
+            }
+        };
     }
 }
