@@ -18,8 +18,11 @@ class BenchFindingsTest {
     /** What a measurement allocates apart from its transfers, such as for classes that are loaded late. */
     private static final long OTHER_BYTES = 128 << 10;
 
-    /** Until the compilers are through with what is measured. */
-    private static final String WARMUP = BenchProgramTest.millis(500);
+    /** Long enough that one object for each transfer is more than those bytes. */
+    private static final String MEASURED = BenchProgramTest.millis(500);
+
+    /** Until the compiler is through with what is measured. */
+    private static final String WARMUP = BenchProgramTest.millis(200);
 
     @TempDir
     private Path folder;
@@ -71,7 +74,7 @@ class BenchFindingsTest {
     @ParameterizedTest
     @ValueSource(strings = {"write", "readv"})
     void theEnginesInterfaceAllocatesNothingForATransfer(String operation) throws IOException {
-        try (SluiceProcess bench = SluiceProcess.runCompiled(
+        try (SluiceProcess bench = SluiceProcess.run(
                 folder,
                 "bench",
                 "--loopback",
@@ -84,7 +87,7 @@ class BenchFindingsTest {
                 "--size",
                 "8",
                 "--duration",
-                WARMUP,
+                MEASURED,
                 "--warmup",
                 WARMUP,
                 "--json",
@@ -109,7 +112,7 @@ class BenchFindingsTest {
     @ParameterizedTest
     @ValueSource(strings = "write")
     void reactorsAllocatesLittle(String operation) throws IOException {
-        try (SluiceProcess bench = SluiceProcess.runCompiled(
+        try (SluiceProcess bench = SluiceProcess.run(
                 folder,
                 "bench",
                 "--loopback",
@@ -122,7 +125,7 @@ class BenchFindingsTest {
                 "--size",
                 "8",
                 "--duration",
-                WARMUP,
+                MEASURED,
                 "--warmup",
                 WARMUP,
                 "--json",

@@ -20,12 +20,16 @@ final class SluiceProcess implements AutoCloseable {
 
     static final Duration BOUND = Patience.BOUND;
 
-    /** What ends before code is hot gains nothing by the compiler for hot code, which takes a processor for itself. */
-    private static final String BRIEF = "-XX:TieredStopAtLevel=1";
-
-    /** Of the virtual machine; a small one needs no collector with threads of its own. */
-    static final List<String> OPTIONS =
-            List.of(BRIEF, "-XX:+UseSerialGC", "-Xmx256m", "-Xcheck:jni", "--enable-native-access=ALL-UNNAMED");
+    /**
+     * Of the virtual machine. What ends before code is hot gains nothing by the compiler for hot code, which takes a processor for
+     * itself; a small one needs no collector with threads of its own.
+     */
+    static final List<String> OPTIONS = List.of(
+            "-XX:TieredStopAtLevel=1",
+            "-XX:+UseSerialGC",
+            "-Xmx256m",
+            "-Xcheck:jni",
+            "--enable-native-access=ALL-UNNAMED");
 
     private final Process process;
     private final Path out;
@@ -106,16 +110,6 @@ final class SluiceProcess implements AutoCloseable {
     /** Runs it to its end. */
     static SluiceProcess run(Path folder, String... arguments) throws IOException {
         SluiceProcess program = start(folder, arguments);
-        program.awaitEnd();
-        return program;
-    }
-
-    /** Runs it to its end with all of the JVM's compilers, without which code allocates more. */
-    static SluiceProcess runCompiled(Path folder, String... arguments) throws IOException {
-        List<String> options = new ArrayList<>(OPTIONS);
-        options.remove(BRIEF);
-        SluiceProcess program =
-                start(builder(folder, options, TestedProgram.chosen().classPath(), arguments), folder);
         program.awaitEnd();
         return program;
     }
