@@ -41,7 +41,13 @@ public final class FreePort {
                 .orElseThrow(() -> new AssertionError("no ports are free"));
     }
 
-    private static boolean isFree(int port) {
+    /**
+     * Whether nothing listens at a port of loopback.
+     *
+     * @param port a port, from 1 to 65,535
+     * @return true if a listener could bind it now
+     */
+    public static boolean isFree(int port) {
         try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
             return socket.isBound();
         } catch (IOException e) {

@@ -1,12 +1,12 @@
 package io.sluice.directory.contract;
 
+import io.sluice.testkit.FreePort;
 import io.sluice.testkit.Patience;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -134,17 +134,9 @@ public final class ServerProcess implements AutoCloseable {
         Awaitility.await("port " + port + " is free again")
                 .atMost(Patience.BOUND)
                 .pollInterval(Duration.ofMillis(50))
-                .until(this::isFree);
+                .until(() -> FreePort.isFree(port));
         process = launch();
         awaitListening();
-    }
-
-    private boolean isFree() {
-        try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
-            return socket.isBound();
-        } catch (IOException e) {
-            return false;
-        }
     }
 
     private void end() {
