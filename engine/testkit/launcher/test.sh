@@ -181,7 +181,7 @@ pom_property() {
 # repeat_tests COUNT NAME: runs the tests of that name, of all modules, COUNT times; they are compiled.
 repeat_tests() {
   local count=$1 names=() name class method module pattern run failed=0 runs=0 options
-  local -a java
+  local -a java jar
   IFS=, read -r -a names <<< "$2"
   rm -rf -- "$REPEATS_FOLDER"
   for name in "${names[@]}"; do
@@ -192,6 +192,9 @@ repeat_tests() {
     for module in "${MODULES[@]}"; do
       [[ -n $(find "$root/$module/target/test-classes" -name "${class##*.}.class" -print -quit 2> /dev/null || true) ]] || continue
       read -r -a options <<< "$(pom_property sluice.test.options "$module")"
+      # What tests of the samples start, as in the build.
+      jar=("$root"/samples/target/sluice-samples-*.jar)
+      [[ $module != samples ]] || options+=("-Dsluice.test.program=${jar[0]}")
       java=("$jdk/bin/java" "${options[@]}"
         -cp "$root/$module/target/test-classes:$root/$module/target/classes:$(< "$root/$module/target/test-class-path")"
         org.junit.platform.console.ConsoleLauncher execute
@@ -235,6 +238,8 @@ repeat_once() {
     printf '%s, run %d: %s in %d s\n' "$class" "$run" "$counts" "$((SECONDS - began))"
   else
     printf '%s, run %d: FAILED, %s in %d s; see %s\n' "$class" "$run" "$counts" "$((SECONDS - began))" "$folder/$run.log"
+    [[ $counts != '0 passed, 0 failed, 0 skipped' ]] ||
+      echo 'None of its tests runs here: those tagged softroce alone run with --only softroce, those tagged soak with --soak.'
     return 1
   fi
 }
