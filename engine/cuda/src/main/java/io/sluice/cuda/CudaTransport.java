@@ -2,6 +2,7 @@ package io.sluice.cuda;
 
 import io.sluice.engine.Access;
 import io.sluice.engine.AtomicDomain;
+import io.sluice.engine.ConnectionClosedException;
 import io.sluice.engine.DeviceMetrics;
 import io.sluice.engine.MemoryKind;
 import io.sluice.engine.RegionMemory;
@@ -17,6 +18,7 @@ import io.sluice.engine.transport.TransportLoop;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The transport of one engine. Of the host's memory it is only the local side. */
@@ -81,12 +83,26 @@ final class CudaTransport implements Transport {
 
     @Override
     public AllocatedMemory allocate(long bytes, RegionOptions region) {
-        return DeviceAllocation.make(rings, String.valueOf(region.device()), bytes);
+        return inside(() -> DeviceAllocation.make(rings, String.valueOf(region.device()), bytes));
     }
 
     @Override
     public RegisteredMemory register(RegionMemory memory, Set<Access> access, AtomicDomain domain) {
-        return memory.isHost() ? new HostRegistration(memory, thread) : DeviceRegistration.of(memory, rings);
+        return memory.isHost()
+                ? new HostRegistration(memory, thread)
+                : inside(() -> DeviceRegistration.of(memory, rings));
+    }
+
+    /** The engine may close meanwhile: what it has of the driver stays until the call is through. */
+    private <T> T inside(Supplier<T> call) {
+        if (!gpus.enter()) {
+            throw new ConnectionClosedException("the engine is closed");
+        }
+        try {
+            return call.get();
+        } finally {
+            gpus.leave();
+        }
     }
 
     @Override
@@ -102,7 +118,11 @@ final class CudaTransport implements Transport {
     @Override
     public void close() {
         thread.close();
-        releases.execute(gpus::close);
+        releases.execute(() -> {
+            // it may be inside a call of the driver for longer than is waited for
+            thread.awaitEnd();
+            gpus.close();
+        });
         releases.close();
     }
 }

@@ -5,6 +5,7 @@ import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegistrationException;
 import io.sluice.engine.transport.AllocatedMemory;
 import io.sluice.engine.transport.RegisteredMemory;
+import io.sluice.jni.CudaDevice;
 import io.sluice.jni.CudaMemory;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
@@ -14,23 +15,26 @@ import org.slf4j.LoggerFactory;
 final class DeviceAllocation implements AllocatedMemory {
     private static final Logger LOG = LoggerFactory.getLogger(DeviceAllocation.class);
 
-    private final Gpu gpu;
+    private final GpuMetrics metrics;
+    // its own, as the memory may outlive the engine
+    private final long device;
     private final long address;
     private final long bytes;
     private final AtomicBoolean open = new AtomicBoolean(true);
     private final RegionMemory memory;
     private final DeviceRegistration registration;
 
-    private DeviceAllocation(Gpu gpu, PinnedRings rings, long address, long bytes, long length) {
-        this.gpu = gpu;
+    private DeviceAllocation(Gpu gpu, PinnedRings rings, long device, long address, long bytes, long length) {
+        this.metrics = gpu.metrics();
+        this.device = device;
         this.address = address;
         this.bytes = bytes;
         this.memory = RegionMemory.device(MemoryKind.CUDA, gpu.id(), address, length, open::get);
         this.registration = DeviceRegistration.of(memory, rings);
-        gpu.metrics().allocated(bytes);
+        metrics.allocated(bytes);
     }
 
-    /** Makes it, zeroed. */
+    /** Makes it, zeroed. The caller is inside the GPUs. */
     static DeviceAllocation make(PinnedRings rings, String id, long length) {
         Gpus gpus = rings.gpus();
         int ordinal = gpus.ordinal(id);
@@ -39,30 +43,41 @@ final class DeviceAllocation implements AllocatedMemory {
         }
         try {
             Gpu gpu = gpus.open(ordinal);
-            long granule = CudaException.check(CudaMemory.granularity(gpu.device()), "no memory of " + id);
-            if (length > Long.MAX_VALUE - granule) {
-                throw new RegistrationException(id + " has no " + length + " bytes");
-            }
-            long bytes = (length + granule - 1) / granule * granule;
-            long address = CudaException.check(
-                    CudaMemory.allocate(gpu.device(), bytes), "cannot allocate " + bytes + " bytes of " + id);
-            boolean isWritten = false;
+            long device = CudaException.check(CudaDevice.open(ordinal), "cannot open " + id);
             try {
-                isWritten = !gpu.zero(address, bytes);
-                if (isWritten) {
-                    throw new RegistrationException(
-                            id + " does not fill memory: is it held up by the work of another program?");
-                }
-                return new DeviceAllocation(gpu, rings, address, bytes, length);
+                return make(rings, gpu, device, length);
             } catch (RuntimeException | Error e) {
-                // what the GPU may still write to stays allocated
-                if (!isWritten) {
-                    CudaMemory.free(gpu.device(), address, bytes);
-                }
+                CudaDevice.close(device);
                 throw e;
             }
         } catch (CudaException e) {
             throw new RegistrationException(String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private static DeviceAllocation make(PinnedRings rings, Gpu gpu, long device, long length) {
+        String id = gpu.id();
+        long granule = CudaException.check(CudaMemory.granularity(device), "no memory of " + id);
+        if (length > Long.MAX_VALUE - granule) {
+            throw new RegistrationException(id + " has no " + length + " bytes");
+        }
+        long bytes = (length + granule - 1) / granule * granule;
+        long address = CudaException.check(
+                CudaMemory.allocate(device, bytes), "cannot allocate " + bytes + " bytes of " + id);
+        boolean isWritten = false;
+        try {
+            isWritten = !gpu.zero(address, bytes);
+            if (isWritten) {
+                throw new RegistrationException(
+                        id + " does not fill memory: is it held up by the work of another program?");
+            }
+            return new DeviceAllocation(gpu, rings, device, address, bytes, length);
+        } catch (RuntimeException | Error e) {
+            // what the GPU may still write to stays allocated
+            if (!isWritten) {
+                CudaMemory.free(device, address, bytes);
+            }
+            throw e;
         }
     }
 
@@ -79,13 +94,14 @@ final class DeviceAllocation implements AllocatedMemory {
     @Override
     public void close() {
         open.set(false);
-        int freed = CudaMemory.free(gpu.device(), address, bytes);
-        if (freed >= 0) {
-            gpu.metrics().allocated(-bytes);
-        } else {
+        int freed = CudaMemory.free(device, address, bytes);
+        if (freed < 0) {
             LOG.warn(
                     "memory stays allocated",
-                    new CudaException("cannot free " + bytes + " bytes of " + gpu.id(), freed));
+                    new CudaException("cannot free " + bytes + " bytes of " + metrics.device(), freed));
+            return;
         }
+        metrics.allocated(-bytes);
+        CudaDevice.close(device);
     }
 }

@@ -15,6 +15,7 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,7 +51,7 @@ final class DeviceRegistration implements StagedMemory, DeviceWords, DmaBufferMe
     }
 
     /**
-     * Registers memory that the driver confirms.
+     * Registers memory that the driver confirms. The caller is inside the GPUs.
      *
      * @throws RegistrationException if it does not, or it is of a kind that cannot be used
      */
@@ -153,8 +154,8 @@ final class DeviceRegistration implements StagedMemory, DeviceWords, DmaBufferMe
         }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment written = arena.allocate(CudaMemory.IPC_HANDLE_BYTES, Long.BYTES);
-            CudaException.check(
-                    CudaMemory.ipcHandle(gpu.device(), facts.base(), written.address()),
+            calling(
+                    () -> CudaMemory.ipcHandle(gpu.device(), facts.base(), written.address()),
                     "no handle of memory of " + gpu.id());
             return written.toArray(ValueLayout.JAVA_BYTE);
         }
@@ -165,9 +166,22 @@ final class DeviceRegistration implements StagedMemory, DeviceWords, DmaBufferMe
         if (imported != null) {
             return imported.descriptor();
         }
-        long exported = CudaException.check(
-                CudaMemory.export(gpu.device(), facts.base()), "no descriptor of memory of " + gpu.id());
+        long exported = calling(
+                () -> CudaMemory.export(gpu.device(), facts.base()), "no descriptor of memory of " + gpu.id());
         return new SharedDescriptor((int) exported, true);
+    }
+
+    /** Calls the driver with the GPU's handle: another engine of the process, which maps the memory, may do so while this one closes. */
+    private long calling(LongSupplier call, String what) {
+        Gpus gpus = rings.gpus();
+        if (!gpus.enter()) {
+            throw new CudaException("the engine that has registered " + memory + " is closed", CudaException.DEINITIALIZED);
+        }
+        try {
+            return CudaException.check(call.getAsLong(), what);
+        } finally {
+            gpus.leave();
+        }
     }
 
     /** Whether the allocation is still the one that was registered, and not one that was made at the same address after it. */
@@ -195,7 +209,15 @@ final class DeviceRegistration implements StagedMemory, DeviceWords, DmaBufferMe
 
     @Override
     public Buffer export() {
-        return DmaBuffers.export(memory, gpu);
+        Gpus gpus = rings.gpus();
+        if (!gpus.enter()) {
+            throw new RegistrationException("the engine that has registered " + memory + " is closed");
+        }
+        try {
+            return DmaBuffers.export(memory, gpu);
+        } finally {
+            gpus.leave();
+        }
     }
 
     @Override

@@ -27,6 +27,7 @@ final class GpuWords {
     private final PinnedMemory pinned;
     private final MemorySegment memory;
     private long sequence;
+    private boolean ended;
 
     /** On a thread that may block. */
     GpuWords(Gpu gpu) {
@@ -73,6 +74,9 @@ final class GpuWords {
 
     /** The record and the cell are free: what was given before is done. */
     private void begin(int operation, long destination, long source, long length, long expected) {
+        if (ended) {
+            throw new IllegalStateException("the engine is closed: it does not reach memory of " + id + " any more");
+        }
         if (reached() != sequence) {
             throw silent();
         }
@@ -124,13 +128,14 @@ final class GpuWords {
     }
 
     /**
-     * Nothing calls it any more; false if the GPU may still write to the pinned memory, which stays. Blocks, for as long as any kernel
-     * of this process runs on the GPU.
+     * Further calls fail; false if the GPU may still write to the pinned memory, which stays. Blocks, for as long as any kernel of this
+     * process runs on the GPU.
      */
     synchronized boolean end() {
         if (!ReleaseThread.await(() -> !isAtWork())) {
             return false;
         }
+        ended = true;
         CudaStream.destroy(stream);
         pinned.close();
         return true;

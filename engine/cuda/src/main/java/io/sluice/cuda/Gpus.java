@@ -3,10 +3,15 @@ package io.sluice.cuda;
 import io.sluice.jni.CudaDevice;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** The GPUs that this process sees, and those that a transport has opened: a GPU that nothing needs costs no memory. Any thread. */
+/**
+ * The GPUs that this process sees, and those that a transport has opened: a GPU that nothing needs costs no memory. Any thread. What uses
+ * an open one is inside ({@link #enter}), but for pollers and the mapping thread, which have ended before this is closed.
+ */
 final class Gpus implements AutoCloseable {
     private final List<String> ids;
     private final int blocks;
@@ -14,6 +19,9 @@ final class Gpus implements AutoCloseable {
     private final List<GpuMetrics> metrics;
     // copied on change
     private volatile @Nullable Gpu[] opened;
+    // read by those inside, written to close
+    private final ReadWriteLock uses = new ReentrantReadWriteLock();
+    private volatile boolean closed;
 
     Gpus(int blocks) {
         this.ids = ids();
@@ -98,12 +106,35 @@ final class Gpus implements AutoCloseable {
         return to >= 0 && additions[ordinal * ids.size() + to];
     }
 
+    /** Keeps what is open as it is until {@link #leave}, on the same thread; false if this is closed, or is being closed. */
+    boolean enter() {
+        if (!uses.readLock().tryLock()) {
+            return false;
+        }
+        if (closed) {
+            leave();
+            return false;
+        }
+        return true;
+    }
+
+    void leave() {
+        uses.readLock().unlock();
+    }
+
+    /** Lets no more calls in, and waits for those that are inside. Blocks. */
     @Override
     public void close() {
-        for (Gpu gpu : opened) {
-            if (gpu != null) {
-                gpu.close();
+        closed = true;
+        uses.writeLock().lock();
+        try {
+            for (Gpu gpu : opened) {
+                if (gpu != null) {
+                    gpu.close();
+                }
             }
+        } finally {
+            uses.writeLock().unlock();
         }
     }
 }

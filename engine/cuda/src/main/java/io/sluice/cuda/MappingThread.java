@@ -27,7 +27,12 @@ final class MappingThread implements AutoCloseable {
         executor.execute(task);
     }
 
-    /** Waits for what was given to it. */
+    /** Waits until nothing of it runs any more, after {@link #close}. */
+    void awaitEnd() {
+        executor.close();
+    }
+
+    /** Takes nothing more, and waits for what was given to it, but not for ever. */
     @Override
     public void close() {
         executor.shutdown();
