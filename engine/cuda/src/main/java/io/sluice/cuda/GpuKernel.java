@@ -18,13 +18,7 @@ public final class GpuKernel {
     private final @Nullable List<Long> sizes;
     private int mostShared = SHARED_BYTES;
 
-    GpuKernel(
-            String gpu,
-            String name,
-            StreamUses uses,
-            long module,
-            long function,
-            @Nullable List<Long> sizes) {
+    GpuKernel(String gpu, String name, StreamUses uses, long module, long function, @Nullable List<Long> sizes) {
         this.gpu = gpu;
         this.name = name;
         this.uses = uses;
@@ -63,8 +57,8 @@ public final class GpuKernel {
     void check(KernelArguments arguments) {
         List<Long> expected = sizes;
         if (expected != null && !expected.equals(arguments.sizes())) {
-            throw new IllegalArgumentException("kernel %s has parameters of %s bytes, not of %s"
-                    .formatted(name, expected, arguments.sizes()));
+            throw new IllegalArgumentException(
+                    "kernel %s has parameters of %s bytes, not of %s".formatted(name, expected, arguments.sizes()));
         }
     }
 

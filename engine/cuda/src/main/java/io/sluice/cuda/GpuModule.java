@@ -10,10 +10,12 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** Kernels of a program of the user's, loaded on one GPU. Any thread, but no poller: the driver takes milliseconds, to compile PTX seconds. */
+/**
+ * Kernels of a program of the user's, loaded on one GPU. Any thread, but no poller: the driver takes milliseconds, and to compile PTX
+ * seconds.
+ */
 public final class GpuModule implements AutoCloseable {
     private static final int LOG_BYTES = 16 << 10;
-    private static final int NOT_SUPPORTED = -801;
 
     private final String gpu;
     private final long module;
@@ -94,7 +96,7 @@ public final class GpuModule implements AutoCloseable {
         while ((bytes = CudaModule.parameter(module, function, sizes.size())) > 0) {
             sizes.add(bytes);
         }
-        return bytes == NOT_SUPPORTED ? null : sizes;
+        return bytes == CudaException.NOT_SUPPORTED ? null : sizes;
     }
 
     /** Refuses further launches of its kernels, and unloads it once those that were submitted are done; returns before that. */

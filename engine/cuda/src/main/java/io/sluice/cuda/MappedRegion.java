@@ -51,11 +51,8 @@ public final class MappedRegion implements AutoCloseable {
         // ended by another thread, perhaps before the lease is known here
         CompletableFuture<Runnable> lease = new CompletableFuture<>();
         MappedRegion made = new MappedRegion(
-                gpu,
-                region.memory().address(),
-                region.length(),
-                "a region of " + gpu,
-                () -> lease.join().run());
+                gpu, region.memory().address(), region.length(), "a region of " + gpu, () -> lease.join()
+                        .run());
         Runnable taken = leased.lease(made::close);
         if (taken == null) {
             lease.complete(() -> {});
@@ -91,8 +88,7 @@ public final class MappedRegion implements AutoCloseable {
         }
         int ordinal = Driver.ordinal(gpu);
         if (ordinal < 0) {
-            return CompletableFuture.failedFuture(
-                    new IllegalArgumentException("this process sees no GPU " + gpu));
+            return CompletableFuture.failedFuture(new IllegalArgumentException("this process sees no GPU " + gpu));
         }
         CompletableFuture<MappedRegion> result = new CompletableFuture<>();
         key.lender().lend(key, ordinal, result);

@@ -20,6 +20,7 @@ final class StreamSequence {
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
     private static final long WORD_OFFSET = 0;
     private static final long END_OFFSET = 64;
+    // more than can be under way
     private static final int NUMBERS = 1024;
 
     private final String gpu;
@@ -65,8 +66,7 @@ final class StreamSequence {
         try {
             CudaException.check(stream, "cannot make a stream on " + gpu);
             // it is no engine's: no engine's figures have it
-            PinnedMemory pinned =
-                    new PinnedMemory(device, new GpuMetrics(gpu), END_OFFSET + CudaStream.REQUEST_BYTES);
+            PinnedMemory pinned = new PinnedMemory(device, new GpuMetrics(gpu), END_OFFSET + CudaStream.REQUEST_BYTES);
             return new StreamSequence(gpu, device, stream, isOwn, pinned);
         } catch (RuntimeException | Error e) {
             if (stream > 0) {
@@ -178,7 +178,7 @@ final class StreamSequence {
         long number = before + 1;
         long reached = word();
         long launches = launchesUpTo[slot(before)] + count;
-        if (number - reached >= NUMBERS || launches - launchesUpTo[slot(reached)] > MOST_LAUNCHES) {
+        if (launches - launchesUpTo[slot(reached)] > MOST_LAUNCHES) {
             throw new TooManyPendingException(
                     "more than " + MOST_LAUNCHES + " launches are under way in " + life.what());
         }

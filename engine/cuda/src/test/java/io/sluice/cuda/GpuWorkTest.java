@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.sun.management.ThreadMXBean;
 import io.sluice.engine.ConnectionClosedException;
 import io.sluice.engine.EngineLoop;
 import io.sluice.engine.SignalWait;
@@ -16,6 +17,7 @@ import io.sluice.testkit.PatientOptions;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
+import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -144,6 +146,43 @@ class GpuWorkTest {
         assertThat(wait.disarm()).isFalse();
         wait.close();
         assertThat(ends).isEmpty();
+    }
+
+    /** The loop looks while another thread disarms: one of the two ends an arming. */
+    @Test
+    void each_arming_ends_once() {
+        BlockingQueue<Object> ends = new LinkedBlockingQueue<>();
+        SignalWait wait = wait(stream, loop, ends);
+        long number = filling(fill(1)).submit();
+        await(number);
+        for (int round = 0; round < 5000; round++) {
+            wait.arm(round % 2 == 0 ? number : 0);
+            if (round % 5 != 0) {
+                Thread.onSpinWait();
+            }
+            if (!wait.disarm()) {
+                assertThat(Patience.take("the end of round " + round, ends)).isEqualTo(number);
+            }
+        }
+        wait.arm(0);
+        assertThat(Patience.take("the last", ends)).isEqualTo(number);
+        assertThat(ends).isEmpty();
+    }
+
+    @Test
+    void submitting_work_allocates_nothing() {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        GpuWork work = filling(fill(1));
+        long least = Long.MAX_VALUE;
+        for (int round = 0; round < 30; round++) {
+            long before = threads.getCurrentThreadAllocatedBytes();
+            for (int i = 0; i < 100; i++) {
+                work.submit();
+            }
+            least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+            await(stream.submitted());
+        }
+        assertThat(least).isZero();
     }
 
     @Test
@@ -278,7 +317,9 @@ class GpuWorkTest {
                 .launch(module.kernel("sluice_wait"), SHAPE, KernelArguments.ofLongs(0))
                 .build();
         module.close();
-        assertThatThrownBy(another::submit).isInstanceOf(GpuClosedException.class).hasMessageContaining("module");
+        assertThatThrownBy(another::submit)
+                .isInstanceOf(GpuClosedException.class)
+                .hasMessageContaining("module");
         assertThatThrownBy(() -> module.kernel("sluice_wait")).isInstanceOf(GpuClosedException.class);
         stream.close();
         Patience.await(stream.released());

@@ -165,8 +165,7 @@ class MappedRegionTest {
         RemoteRegion remote = Patience.await(connection.attach(host.descriptor()));
         assertThat(Patience.failure(MappedRegion.of(remote, SoftGpu.id(0)), MemoryNotAccessibleException.class))
                 .hasMessageContaining("cuda");
-        RemoteRegion there =
-                Patience.await(connection.attach(region(target, 0).descriptor()));
+        RemoteRegion there = Patience.await(connection.attach(region(target, 0).descriptor()));
         Patience.failure(MappedRegion.of(there, "GPU-0"), IllegalArgumentException.class);
         MappedRegion mapped = open(within(MappedRegion.of(there, SoftGpu.id(1))));
         try (GpuStream stream = GpuStream.create(SoftGpu.id(0), TransferPriority.NORMAL)) {
