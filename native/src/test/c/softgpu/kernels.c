@@ -159,6 +159,16 @@ static bool wait(int ordinal, const uint8_t *arguments) {
     return reach(ordinal, word_at(arguments, 0), sizeof(uint64_t)) != NULL;
 }
 
+/* Of a program of the user's, in samples/snippets. */
+static bool add_one(int ordinal, const uint8_t *arguments) {
+    uint64_t count = word_at(arguments, 1);
+    uint64_t *numbers = reach(ordinal, word_at(arguments, 0), count * sizeof *numbers);
+    for (uint64_t i = 0; numbers != NULL && i < count; i++) {
+        numbers[i]++;
+    }
+    return numbers != NULL;
+}
+
 #define DONE sizeof(struct completion)
 
 static const struct twin twins[] = {
@@ -169,6 +179,7 @@ static const struct twin twins[] = {
     {.name = "sluice_checksum", .arguments = {8, 8, 8, DONE}, .run = checksum},
     {.name = "sluice_fill_pattern", .arguments = {8, 8, 8}, .run = fill_pattern},
     {.name = "sluice_compare_pattern", .arguments = {8, 8, 8, 8}, .run = compare_pattern},
+    {.name = "add_one", .arguments = {8, 8}, .run = add_one},
     {.name = "sluice_wait", .arguments = {8}, .run = wait, .is_ready = has_word},
 };
 

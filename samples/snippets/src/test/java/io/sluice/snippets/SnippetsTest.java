@@ -29,9 +29,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Each snippet is run in a JVM of its own, as the launcher runs it, and prints what it shows. */
 class SnippetsTest {
     private static final Path SOURCES = Path.of("src/main/java/io/sluice/snippets");
+    private static final Path SOFT_GPU = Path.of("../../native/target/native-objects/libsoftgpu.so");
     private static final Map<String, List<String>> SHOWN = Map.ofEntries(
             entry("AtomicCounters", List.of("ticket 2", "taken: true", "second time: false", "tickets given: 3")),
             entry("ExportMetrics", List.of("sluice_transfer_bytes_total{engine=\"writer\"")),
+            entry("KernelLaunch", List.of("after 3 rounds the last number is 6")),
             entry("Notifications", List.of("received ready: block 17")),
             entry("PageLists", List.of("slot 9 holds page 3", "slot 0 holds page 4", "slot 5 holds page 11")),
             entry("PlainCallbacks", List.of("10000 writes, 0 failures")),
@@ -172,6 +174,9 @@ class SnippetsTest {
                 "--enable-native-access=ALL-UNNAMED",
                 "-cp",
                 System.getProperty("java.class.path")));
+        if (List.of(programAndArguments).contains("KernelLaunch")) {
+            command.add(1, "-Dsluice.cuda.library=" + SOFT_GPU.toAbsolutePath());
+        }
         command.add("io.sluice.snippets.launch.SnippetLauncher");
         command.addAll(List.of(programAndArguments));
         return command;
