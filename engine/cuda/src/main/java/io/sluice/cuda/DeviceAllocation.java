@@ -62,8 +62,8 @@ final class DeviceAllocation implements AllocatedMemory {
             throw new RegistrationException(id + " has no " + length + " bytes");
         }
         long bytes = (length + granule - 1) / granule * granule;
-        long address = CudaException.check(
-                CudaMemory.allocate(device, bytes), "cannot allocate " + bytes + " bytes of " + id);
+        long address =
+                CudaException.check(CudaMemory.allocate(device, bytes), "cannot allocate " + bytes + " bytes of " + id);
         boolean isWritten = false;
         try {
             isWritten = !gpu.zero(address, bytes);

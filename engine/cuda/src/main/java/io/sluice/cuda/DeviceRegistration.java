@@ -36,11 +36,7 @@ final class DeviceRegistration implements StagedMemory, DeviceWords, DmaBufferMe
     private volatile boolean closed;
 
     private DeviceRegistration(
-            RegionMemory memory,
-            Gpu gpu,
-            PinnedRings rings,
-            MemoryFacts facts,
-            @Nullable ImportedAllocation imported) {
+            RegionMemory memory, Gpu gpu, PinnedRings rings, MemoryFacts facts, @Nullable ImportedAllocation imported) {
         this.memory = memory;
         this.gpu = gpu;
         this.rings = rings;
@@ -166,8 +162,8 @@ final class DeviceRegistration implements StagedMemory, DeviceWords, DmaBufferMe
         if (imported != null) {
             return imported.descriptor();
         }
-        long exported = calling(
-                () -> CudaMemory.export(gpu.device(), facts.base()), "no descriptor of memory of " + gpu.id());
+        long exported =
+                calling(() -> CudaMemory.export(gpu.device(), facts.base()), "no descriptor of memory of " + gpu.id());
         return new SharedDescriptor((int) exported, true);
     }
 
@@ -175,7 +171,8 @@ final class DeviceRegistration implements StagedMemory, DeviceWords, DmaBufferMe
     private long calling(LongSupplier call, String what) {
         Gpus gpus = rings.gpus();
         if (!gpus.enter()) {
-            throw new CudaException("the engine that has registered " + memory + " is closed", CudaException.DEINITIALIZED);
+            throw new CudaException(
+                    "the engine that has registered " + memory + " is closed", CudaException.DEINITIALIZED);
         }
         try {
             return CudaException.check(call.getAsLong(), what);

@@ -57,8 +57,7 @@ final class DmaBuffers {
         long end = memory.address() + memory.length() + mask & ~mask;
         int descriptor = CudaMemory.dmaBuffer(gpu.device(), start, end - start);
         if (descriptor < 0) {
-            throw new RegistrationException(
-                    "no DMA buffer of " + memory + ": " + CudaLibrary.errorText(descriptor));
+            throw new RegistrationException("no DMA buffer of " + memory + ": " + CudaLibrary.errorText(descriptor));
         }
         return new Buffer(descriptor, memory.address() - start);
     }
@@ -72,7 +71,8 @@ final class DmaBuffers {
         @Override
         public void flush() {
             CudaException.check(
-                    CudaMemory.flushRemoteWrites(gpu.device()), "what adapters wrote to " + gpu.id() + " is not flushed");
+                    CudaMemory.flushRemoteWrites(gpu.device()),
+                    "what adapters wrote to " + gpu.id() + " is not flushed");
         }
     }
 }

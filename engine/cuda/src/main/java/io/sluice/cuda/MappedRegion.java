@@ -51,8 +51,11 @@ public final class MappedRegion implements AutoCloseable {
         // ended by another thread, perhaps before the lease is known here
         CompletableFuture<Runnable> lease = new CompletableFuture<>();
         MappedRegion made = new MappedRegion(
-                gpu, region.memory().address(), region.length(), "a region of " + gpu, () -> lease.join()
-                        .run());
+                gpu,
+                region.memory().address(),
+                region.length(),
+                "a region of " + gpu,
+                () -> lease.join().run());
         Runnable taken = leased.lease(made::close);
         if (taken == null) {
             lease.complete(() -> {});

@@ -186,7 +186,7 @@ final class PinnedRing implements StagingRing, EventLoop.Source {
     }
 
     private long tableOffset(int of) {
-        return PIECES * (pieceBytes + LINE_BYTES) + of * 2 * COLUMN_BYTES;
+        return PIECES * (pieceBytes + LINE_BYTES) + of * 2L * COLUMN_BYTES;
     }
 
     @Override
@@ -288,8 +288,8 @@ final class PinnedRing implements StagingRing, EventLoop.Source {
     private void submit(int all, int ordinal, PinnedMemory own) {
         int submitted = 0;
         while (submitted < all) {
-            int taken = CudaStream.submit(
-                    records.address() + (long) submitted * CudaStream.REQUEST_BYTES, all - submitted);
+            int taken =
+                    CudaStream.submit(records.address() + (long) submitted * CudaStream.REQUEST_BYTES, all - submitted);
             if (taken > 0) {
                 submitted += taken;
                 continue;

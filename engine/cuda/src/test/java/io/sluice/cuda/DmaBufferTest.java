@@ -144,8 +144,7 @@ class DmaBufferTest {
         try {
             MemoryRegion there = pair.target()
                     .register(
-                            RegionMemory.device(
-                                    MemoryKind.CUDA, SoftGpu.id(1), address + offset, length, () -> true),
+                            RegionMemory.device(MemoryKind.CUDA, SoftGpu.id(1), address + offset, length, () -> true),
                             on(1, RegionOptions.readWrite()));
             MemoryRegion local = region(pair.initiator(), 0, RegionOptions.local());
             byte[] source = fill(0, local);
@@ -184,23 +183,23 @@ class DmaBufferTest {
     @ParameterizedTest
     @ValueSource(strings = {"adapter", "driver", "flush"})
     void a_region_that_adapters_do_not_take_is_reached_by_another_path_or_none(String refusing) {
-        String reason =
-                switch (refusing) {
-                    case "adapter" -> {
-                        SoftRdma.refuseDmaBuffers(true);
-                        yield "adapter, kernel (5.12) and libibverbs (34) must support it";
-                    }
-                    case "driver" -> {
-                        SoftGpu.refuseDmaBuffers(true);
-                        yield "the driver exports no memory of GPU-";
-                    }
-                    default -> {
-                        SoftGpu.rdma(0, 2);
-                        yield "the host cannot flush what adapters write to GPU-";
-                    }
-                };
+        String reason = switch (refusing) {
+            case "adapter" -> {
+                SoftRdma.refuseDmaBuffers(true);
+                yield "adapter, kernel (5.12) and libibverbs (34) must support it";
+            }
+            case "driver" -> {
+                SoftGpu.refuseDmaBuffers(true);
+                yield "the driver exports no memory of GPU-";
+            }
+            default -> {
+                SoftGpu.rdma(0, 2);
+                yield "the host cannot flush what adapters write to GPU-";
+            }
+        };
         Pair near = sameHost();
-        ConnectionPath path = near.attach(region(near.target(), 1, RegionOptions.readWrite())).path();
+        ConnectionPath path =
+                near.attach(region(near.target(), 1, RegionOptions.readWrite())).path();
         assertThat(path.transport()).isEqualTo("cuda");
         assertThat(path.reason()).contains("verbs does not: ").contains(reason);
         Pair far = distant();
@@ -325,8 +324,8 @@ class DmaBufferTest {
         Pair pair = distant();
         MemoryRegion local = region(pair.initiator(), 0, RegionOptions.local());
         RemoteRegion remote = pair.attach(region(pair.target(), 1, RegionOptions.readWrite()));
-        RemoteRegion words = pair.attach(
-                region(pair.target(), -1, RegionOptions.readWrite().atomics(AtomicDomain.NETWORK_ADAPTER)));
+        RemoteRegion words =
+                pair.attach(region(pair.target(), -1, RegionOptions.readWrite().atomics(AtomicDomain.NETWORK_ADAPTER)));
         RemoteAccessException refused =
                 Patience.failure(writeWithSignal(pair, local, remote, words), RemoteAccessException.class);
         assertThat(refused.reason()).isEqualTo(RemoteAccessException.Reason.UNSUPPORTED);

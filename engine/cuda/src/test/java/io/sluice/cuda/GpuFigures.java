@@ -498,7 +498,8 @@ final class GpuFigures {
                                             WARMUP_MILLIS * 1_000_000,
                                             DURATION_MILLIS * 1_000_000)
                                     .print();
-                        case "staged" -> staged(EngineAddress.parse(ready[1]), descriptor(ready[2]), descriptor(ready[3]));
+                        case "staged" ->
+                            staged(EngineAddress.parse(ready[1]), descriptor(ready[2]), descriptor(ready[3]));
                         case "kill" -> figures.kill(peer, engine);
                         default -> throw new IllegalArgumentException(group);
                     }

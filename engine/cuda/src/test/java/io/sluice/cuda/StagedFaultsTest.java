@@ -58,7 +58,8 @@ class StagedFaultsTest {
 
     private TransferEngine engine(EngineOptions.Builder options) {
         TransferEngine engine = TransferEngine.open(options.transports(List.of("tcp", "cuda"))
-                .transport(CudaOptions.builder().mapped(false).stagingBytes(RING).build())
+                .transport(
+                        CudaOptions.builder().mapped(false).stagingBytes(RING).build())
                 .build());
         engines.add(engine);
         return engine;
@@ -122,8 +123,8 @@ class StagedFaultsTest {
                 : TransferOptions.defaults().withDeadline(Duration.ofMillis(100));
         for (int i = 0; i < 3; i++) {
             CompletableFuture<Void> end = new CompletableFuture<>();
-            Transfer transfer = connection.write(
-                    onGpu, 0, toGpu, 0, BYTES, options, (ended, error) -> Ends.complete(end, error));
+            Transfer transfer =
+                    connection.write(onGpu, 0, toGpu, 0, BYTES, options, (ended, error) -> Ends.complete(end, error));
             if (cancelled) {
                 transfer.cancel();
             }

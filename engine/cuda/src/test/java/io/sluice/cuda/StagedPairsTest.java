@@ -65,14 +65,14 @@ class StagedPairsTest {
         return TransferEngine.open(PatientOptions.builder()
                 .environment(variables)
                 .transports(List.of("tcp", "cuda"))
-                .transport(CudaOptions.builder().mapped(false).stagingBytes(RING).build())
+                .transport(
+                        CudaOptions.builder().mapped(false).stagingBytes(RING).build())
                 .build());
     }
 
     /** Memory of a GPU, or of the host. */
     private static MemoryRegion region(TransferEngine engine, int place, RegionOptions options) {
-        return engine.allocate(
-                BYTES, place == HOST ? options : options.on(MemoryKind.CUDA, SoftGpu.id(place)));
+        return engine.allocate(BYTES, place == HOST ? options : options.on(MemoryKind.CUDA, SoftGpu.id(place)));
     }
 
     private static byte[] bytes(int place, MemoryRegion region) {
@@ -188,15 +188,17 @@ class StagedPairsTest {
             assertThat(SoftGpu.count("registrations")).isGreaterThan(registrations);
             Patience.await(own.close());
         }
-        Patience.until("all rings are given back", () -> SoftGpu.count("registrations") <= registrations
-                && SoftGpu.count("streams") <= streams);
+        Patience.until(
+                "all rings are given back",
+                () -> SoftGpu.count("registrations") <= registrations && SoftGpu.count("streams") <= streams);
         for (TransferEngine engine : List.of(initiator, target)) {
             DeviceMetrics gpu = engine.metrics().devices().get(engine.equals(initiator) ? 0 : 1);
             assertThat(gpu.bytes(Unit.STAGED)).isEqualTo((long) rounds * BYTES);
             assertThat(gpu.launches(Unit.STAGED)).isGreaterThanOrEqualTo(rounds * (BYTES / (RING / PinnedRing.PIECES)));
             assertThat(gpu.requests()).isEqualTo(gpu.launches(Unit.STAGED));
             assertThat(gpu.requestNanos()).isPositive();
-            assertThat(gpu.launches(Unit.KERNEL) + gpu.launches(Unit.COPY_ENGINE)).isZero();
+            assertThat(gpu.launches(Unit.KERNEL) + gpu.launches(Unit.COPY_ENGINE))
+                    .isZero();
         }
         Patience.await(connection.detach(remote));
     }

@@ -65,7 +65,8 @@ class StagedPathTest {
         }
         engine = TransferEngine.open(PatientOptions.builder()
                 .transports(List.of("shm", "tcp", "cuda"))
-                .transport(CudaOptions.builder().mapped(false).stagingBytes(RING).build())
+                .transport(
+                        CudaOptions.builder().mapped(false).stagingBytes(RING).build())
                 .build());
         connection = Patience.await(engine.connect(EngineAddress.parse(ready[1])));
     }
@@ -113,8 +114,7 @@ class StagedPathTest {
     void bytes_go_both_ways_between_both_kinds_of_memory() {
         RemoteRegion remote = Patience.await(connection.attach(descriptors.get(0)));
         Random random = new Random(9);
-        List<MemoryRegion> locals =
-                List.of(onGpu(0), onGpu(1), engine.allocate(PeerMain.BYTES, RegionOptions.local()));
+        List<MemoryRegion> locals = List.of(onGpu(0), onGpu(1), engine.allocate(PeerMain.BYTES, RegionOptions.local()));
         for (int i = 0; i < locals.size(); i++) {
             MemoryRegion local = locals.get(i);
             for (int bytes : new int[] {1, 4097, PeerMain.BYTES}) {

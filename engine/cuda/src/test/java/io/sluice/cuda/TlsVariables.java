@@ -32,10 +32,25 @@ final class TlsVariables {
             folder.toFile().deleteOnExit();
             file.toFile().deleteOnExit();
             Process tool = new ProcessBuilder(
-                            Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
-                            "-genkeypair", "-alias", "own", "-keyalg", "EC", "-dname", "CN=staged",
-                            "-ext", "SAN=ip:127.0.0.1", "-validity", "2",
-                            "-storetype", "PKCS12", "-keystore", file.toString(), "-storepass", PASSWORD)
+                            Path.of(System.getProperty("java.home"), "bin", "keytool")
+                                    .toString(),
+                            "-genkeypair",
+                            "-alias",
+                            "own",
+                            "-keyalg",
+                            "EC",
+                            "-dname",
+                            "CN=staged",
+                            "-ext",
+                            "SAN=ip:127.0.0.1",
+                            "-validity",
+                            "2",
+                            "-storetype",
+                            "PKCS12",
+                            "-keystore",
+                            file.toString(),
+                            "-storepass",
+                            PASSWORD)
                     .inheritIO()
                     .start();
             assertThat(Patience.exit(tool)).isZero();
@@ -49,10 +64,14 @@ final class TlsVariables {
             }
             Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
             return Map.of(
-                    "SLUICE_TLS_KEYSTORE", file.toString(),
-                    "SLUICE_TLS_KEYSTORE_PASSWORD", PASSWORD,
-                    "SLUICE_TLS_DATA", "true",
-                    "SLUICE_LANES", "2");
+                    "SLUICE_TLS_KEYSTORE",
+                    file.toString(),
+                    "SLUICE_TLS_KEYSTORE_PASSWORD",
+                    PASSWORD,
+                    "SLUICE_TLS_DATA",
+                    "true",
+                    "SLUICE_LANES",
+                    "2");
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (GeneralSecurityException e) {

@@ -26,8 +26,7 @@ import java.util.concurrent.CompletableFuture;
 public final class KernelLaunch {
     private static final int NUMBERS = 1000;
     private static final int ROUNDS = 3;
-    private static final String PTX =
-            """
+    private static final String PTX = """
             .version 6.3
             .target sm_75
             .address_size 64

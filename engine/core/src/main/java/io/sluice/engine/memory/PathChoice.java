@@ -145,8 +145,7 @@ final class PathChoice {
         }
         StringBuilder reason = new StringBuilder();
         for (AttachPath better : paths) {
-            boolean precedes =
-                    isStaged(better, local) == staged ? better.index() < taken.index() : staged;
+            boolean precedes = isStaged(better, local) == staged ? better.index() < taken.index() : staged;
             if (!precedes) {
                 continue;
             }

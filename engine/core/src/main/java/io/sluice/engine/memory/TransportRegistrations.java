@@ -76,8 +76,8 @@ final class TransportRegistrations implements AutoCloseable {
     private static List<OpenTransport> exportersFirst(Collection<OpenTransport> transports, RegionMemory memory) {
         List<OpenTransport> ordered = new ArrayList<>(transports);
         if (!memory.isHost()) {
-            ordered.sort(Comparator.comparing(each ->
-                    !each.transport().memory().allocate().contains(memory.kind())));
+            ordered.sort(Comparator.comparing(
+                    each -> !each.transport().memory().allocate().contains(memory.kind())));
         }
         return ordered;
     }

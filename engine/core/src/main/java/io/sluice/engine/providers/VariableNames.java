@@ -146,8 +146,7 @@ public final class VariableNames {
     static Optional<String> nearest(String name) {
         String upper = name.toUpperCase(Locale.ROOT);
         int slips = Math.max(2, (upper.length() - PREFIX.length()) / 3);
-        return known()
-                .filter(known -> known.startsWith(upper) || distance(upper, known) <= slips)
+        return known().filter(known -> known.startsWith(upper) || distance(upper, known) <= slips)
                 .min(Comparator.comparingInt(known -> distance(upper, known)));
     }
 

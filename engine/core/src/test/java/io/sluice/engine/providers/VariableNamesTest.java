@@ -92,7 +92,8 @@ class VariableNamesTest {
                     files.filter(each -> each.toString().endsWith(".java")).toList()) {
                 String source = Files.readString(file);
                 names(WHOLE, source).forEach(read::add);
-                String prefix = PREFIX.matcher(source).results()
+                String prefix = PREFIX.matcher(source)
+                        .results()
                         .map((MatchResult match) -> match.group(1))
                         .findFirst()
                         .orElse("");

@@ -55,17 +55,15 @@ public final class EtcdDirectory {
         if (endpoints.isEmpty()) {
             throw new IllegalArgumentException("there is no endpoint; give one of each member of etcd");
         }
-        return endpoints.stream()
-                .map(EtcdDirectory::address)
-                .distinct()
-                .collect(Collectors.joining(",", "ip:///", ""));
+        return endpoints.stream().map(EtcdDirectory::address).distinct().collect(Collectors.joining(",", "ip:///", ""));
     }
 
     private static String address(String endpoint) {
         URI uri = uri(endpoint);
         if (uri == null || !"http".equals(uri.getScheme()) || uri.getHost() == null) {
-            throw new IllegalArgumentException("'" + endpoint + "' is not an endpoint; write http://HOST:PORT, and an IPv6"
-                    + " address in brackets, as http://[2001:db8::17]:2379. For https pass a ClientBuilder");
+            throw new IllegalArgumentException(
+                    "'" + endpoint + "' is not an endpoint; write http://HOST:PORT, and an IPv6"
+                            + " address in brackets, as http://[2001:db8::17]:2379. For https pass a ClientBuilder");
         }
         String host = uri.getHost().replace("%", "%25").replace("[", "%5B").replace("]", "%5D");
         return uri.getPort() < 0 ? host : host + ":" + uri.getPort();

@@ -38,8 +38,8 @@ class EtcdAddressTest {
     void anIpv6AddressInBracketsIsConnectedTo() throws IOException {
         try (ServerSocket server = new ServerSocket(0, 1, InetAddress.ofLiteral("::1"))) {
             server.setSoTimeout(Math.toIntExact(Patience.BOUND.toMillis()));
-            Directory directory = EtcdDirectory.open(
-                    List.of("http://[::1]:" + server.getLocalPort()), DirectoryOptions.defaults());
+            Directory directory =
+                    EtcdDirectory.open(List.of("http://[::1]:" + server.getLocalPort()), DirectoryOptions.defaults());
             Disposable search = directory.find("a").subscribe(found -> {}, error -> {});
             server.accept().close();
             search.dispose();

@@ -54,8 +54,9 @@ public final class RedisDirectory {
     private static RedisURI address(String uri) {
         RedisURI address = parsed(uri);
         if (Stream.concat(Stream.of(address), address.getSentinels().stream()).anyMatch(RedisDirectory::hasBareIpv6)) {
-            throw new IllegalArgumentException("the Redis URI has an IPv6 address without brackets, so its end is ambiguous"
-                    + " with a port; write it as in redis://[2001:db8::17]:6379");
+            throw new IllegalArgumentException(
+                    "the Redis URI has an IPv6 address without brackets, so its end is ambiguous"
+                            + " with a port; write it as in redis://[2001:db8::17]:6379");
         }
         return address;
     }

@@ -71,9 +71,7 @@ public final class TraceReader implements TraceSource {
     }
 
     private static String reason(IOException e) {
-        return e instanceof EOFException
-                ? "the gzip file is cut off; copy it again"
-                : String.valueOf(e.getMessage());
+        return e instanceof EOFException ? "the gzip file is cut off; copy it again" : String.valueOf(e.getMessage());
     }
 
     private static InputStream unpacked(InputStream in) throws IOException {

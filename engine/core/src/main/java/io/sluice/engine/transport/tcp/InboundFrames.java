@@ -142,7 +142,8 @@ final class InboundFrames {
                 }
             }
             boolean direct = stream == null && payload.takesDirectly(DIRECT_BYTES);
-            // no more than the next header: another such payload is likely, and should not go through the staging memory
+            // no more than the next header: another such payload is likely, and should not go through the staging
+            // memory
             long asked = direct ? payload.askDirect((long) FrameHeader.BYTES + sumsBytes) : askStaged();
             long received = direct
                     ? Sockets.receiveVector(descriptor, scratch.vectorAddress(), payload.directEntries())

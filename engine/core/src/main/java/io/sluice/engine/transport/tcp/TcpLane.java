@@ -377,7 +377,12 @@ final class TcpLane implements InboundFrames.Sink {
 
     @Override
     public void readAsked(ExportedRegion region, long offset, long length) {
-        answer(FrameHeader.READ_DATA, CompletionStatus.SUCCESS, 0, region.memory().address() + offset, length);
+        answer(
+                FrameHeader.READ_DATA,
+                CompletionStatus.SUCCESS,
+                0,
+                region.memory().address() + offset,
+                length);
         out.payloadIn(region.memory(), region.registration(), offset);
         out.lease(region);
     }

@@ -75,13 +75,8 @@ final class RailRegistration implements RegisteredMemory {
         rights |= options.relaxedOrdering() ? VerbsMemory.RELAXED_ORDERING : 0;
         boolean onDemand = options.onDemandPaging() && exported == null;
         rights |= onDemand ? VerbsMemory.ON_DEMAND : 0;
-        RailRegistration made = new RailRegistration(
-                memory,
-                atomics,
-                exported == null && !onDemand,
-                flush,
-                rails.size(),
-                ended);
+        RailRegistration made =
+                new RailRegistration(memory, atomics, exported == null && !onDemand, flush, rails.size(), ended);
         try (Buffer buffer = exported == null ? null : exported.export()) {
             for (Rail rail : rails) {
                 // a removed rail must not keep the others from being used

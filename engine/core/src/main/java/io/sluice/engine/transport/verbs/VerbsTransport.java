@@ -31,9 +31,8 @@ final class VerbsTransport implements Transport {
     private static final Set<MemoryKind> ALL = Set.of(MemoryKind.values());
     private static final MemorySupport MEMORY = new MemorySupport(ALL, Set.of(), ALL, ALL);
     // what another transport exports and the adapters take
-    private static final Set<MemoryKind> DEVICES = ALL.stream()
-            .filter(kind -> kind != MemoryKind.HOST)
-            .collect(Collectors.toUnmodifiableSet());
+    private static final Set<MemoryKind> DEVICES =
+            ALL.stream().filter(kind -> kind != MemoryKind.HOST).collect(Collectors.toUnmodifiableSet());
 
     private final VerbsOptions options;
     private final int sendDepth;
@@ -89,8 +88,8 @@ final class VerbsTransport implements Transport {
     @Override
     public RegisteredMemory register(RegionMemory memory, Set<Access> access, AtomicDomain domain) {
         if (!memory.isHost()) {
-            throw new RegistrationException("adapters reach " + memory
-                    + " only as a DMA buffer, which no transport of this engine exports");
+            throw new RegistrationException(
+                    "adapters reach " + memory + " only as a DMA buffer, which no transport of this engine exports");
         }
         return register(memory, null, access, domain);
     }

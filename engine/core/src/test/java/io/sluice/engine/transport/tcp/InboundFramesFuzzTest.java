@@ -434,7 +434,8 @@ class InboundFramesFuzzTest {
         try (ServerSocket server = new ServerSocket(0, 64, InetAddress.getLoopbackAddress())) {
             int descriptor = connect(server);
             Context context = new Context();
-            InboundFrames frames = new InboundFrames(context, scratch, descriptor, null, NoDevices.receives(), new ShortOfMemory());
+            InboundFrames frames =
+                    new InboundFrames(context, scratch, descriptor, null, NoDevices.receives(), new ShortOfMemory());
             try (Socket writer = server.accept()) {
                 writer.getOutputStream().write(frame);
                 assertThatThrownBy(() -> Patience.until("the read is asked", () -> receivedAll(frames)))
