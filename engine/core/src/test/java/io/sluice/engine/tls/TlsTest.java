@@ -52,10 +52,12 @@ import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Both sides of a connection show a certificate that the other trusts, or there is none. */
+@Tag("filler")
 class TlsTest {
     private static final byte[] TOKEN = "correct horse battery staple".getBytes(StandardCharsets.US_ASCII);
 

@@ -20,12 +20,14 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * A peer that lives on its control channel and lets a lane starve: the lane's watchdog ends the connection, and no region
  * stays open for its sake.
  */
+@Tag("filler")
 class LaneSilenceTest {
     private static final Duration BEAT = Duration.ofMillis(100);
     private static final int LARGE = 16 << 20;
