@@ -112,6 +112,8 @@ class EngineLifecycleTest {
         engine.close();
         Patience.await(engine.closeAsync());
         Patience.await(first);
-        Patience.failure(engine.connect(EngineAddress.of("127.0.0.1", 1)), ConnectionClosedException.class);
+        assertThat(Patience.failure(
+                        engine.connect(EngineAddress.of("127.0.0.1", 1)), ConnectionClosedException.class))
+                .hasMessageContaining(engine.id().toString());
     }
 }

@@ -225,7 +225,7 @@ public final class LocalRegion implements MemoryRegion, LeasedMemory, LeasedRegi
             throw new MemoryNotAccessibleException(memory);
         }
         if (!acquire()) {
-            throw new RegionClosedException("the region is closed");
+            throw closedError();
         }
         try {
             MemoryChecksum sum = new MemoryChecksum();
@@ -281,13 +281,19 @@ public final class LocalRegion implements MemoryRegion, LeasedMemory, LeasedRegi
                 return closed.copy();
             }
         } while (!leases.compareAndSet(count, count | CLOSING));
-        words.waits().close(new RegionClosedException("the region was closed"));
+        words.waits().close(closedError());
         owner.regionClosing(this);
         longLeases.forEach(lease -> lease.closing.run());
         if (count == 0) {
             finish();
         }
         return closed.copy();
+    }
+
+    /** Returns the error of an operation that finds this region closed. */
+    RegionClosedException closedError() {
+        return new RegionClosedException("region " + id + (name() == null ? "" : " '" + name() + "'")
+                + " is closed, or its memory was freed; allocate or register another");
     }
 
     private void finish() {

@@ -1,6 +1,5 @@
 package io.sluice.engine.memory;
 
-import io.sluice.engine.RegionClosedException;
 import io.sluice.engine.SignalCallback;
 import io.sluice.engine.SignalWait;
 import io.sluice.engine.SluiceException;
@@ -74,7 +73,7 @@ final class LoopWait implements SignalWait, SignalWaiter, Runnable {
         if (end != null) {
             failed(end);
         } else if (!region.acquire()) {
-            failed(new RegionClosedException("the region is closed, or its memory was freed"));
+            failed(region.closedError());
         } else {
             try {
                 reached(region.words().get(at));

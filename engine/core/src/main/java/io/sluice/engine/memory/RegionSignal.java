@@ -3,7 +3,6 @@ package io.sluice.engine.memory;
 import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.EngineLoop;
 import io.sluice.engine.MemoryRegion;
-import io.sluice.engine.RegionClosedException;
 import io.sluice.engine.Signal;
 import io.sluice.engine.SignalCallback;
 import io.sluice.engine.SignalWait;
@@ -59,7 +58,7 @@ record RegionSignal(MemoryRegion region, long offset, LocalRegion owner, long at
             return wait;
         }
         if (!owner.acquire()) {
-            wait.completeExceptionally(new RegionClosedException("the region is closed, or its memory was freed"));
+            wait.completeExceptionally(owner.closedError());
         } else {
             try {
                 long seen = owner.words().get(at);
@@ -92,7 +91,7 @@ record RegionSignal(MemoryRegion region, long offset, LocalRegion owner, long at
 
     private void lease() {
         if (!owner.acquire()) {
-            throw new RegionClosedException("the region is closed, or its memory was freed");
+            throw owner.closedError();
         }
     }
 

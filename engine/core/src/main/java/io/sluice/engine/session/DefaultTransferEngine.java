@@ -299,8 +299,12 @@ public final class DefaultTransferEngine implements TransferEngine {
 
     private void ensureOpen() {
         if (closing.get()) {
-            throw new ConnectionClosedException("the engine is closed");
+            throw closedError();
         }
+    }
+
+    private ConnectionClosedException closedError() {
+        return new ConnectionClosedException(this + " is closed; open another");
     }
 
     @Override
@@ -312,10 +316,11 @@ public final class DefaultTransferEngine implements TransferEngine {
     public CompletableFuture<Connection> connect(EngineAddress address, ConnectOptions connectOptions) {
         Objects.requireNonNull(connectOptions, "connectOptions");
         if (closing.get()) {
-            return CompletableFuture.failedFuture(new ConnectionClosedException("the engine is closed"));
+            return CompletableFuture.failedFuture(closedError());
         }
         if (shuttingDown) {
-            return CompletableFuture.failedFuture(new ConnectionClosedException("the engine is being shut down"));
+            return CompletableFuture.failedFuture(
+                    new ConnectionClosedException(this + " is being shut down; open another"));
         }
         if (!sessions.hasRoom()) {
             return CompletableFuture.failedFuture(new LimitExceededException(EngineSessions.FULL));
@@ -363,12 +368,13 @@ public final class DefaultTransferEngine implements TransferEngine {
     @Override
     public CompletableFuture<Void> pingPollers() {
         if (closing.get()) {
-            return CompletableFuture.failedFuture(new ConnectionClosedException("the engine is closed"));
+            return CompletableFuture.failedFuture(closedError());
         }
         List<CompletableFuture<Void>> cycles = new ArrayList<>();
         for (Poller poller : pollers) {
             if (!poller.isRunning()) {
-                return CompletableFuture.failedFuture(new SluiceException("a poller has failed"));
+                return CompletableFuture.failedFuture(new SluiceException(
+                        "poller " + poller.index() + " of " + this + " has failed, see the log; open another engine"));
             }
             CompletableFuture<Void> cycle = new CompletableFuture<>();
             poller.execute(() -> cycle.complete(null));

@@ -78,9 +78,12 @@ interface ChecksumContract extends Contract {
             assertThat(failure(pair.connection().checksum(written, 0, 64), RemoteAccessException.class)
                             .reason())
                     .isEqualTo(RemoteAccessException.Reason.ACCESS_DENIED);
+            long id = region.descriptor().regionId();
             await(region.close());
             failure(pair.connection().checksum(remote, 0, 64), RemoteAccessException.class);
-            assertThatThrownBy(() -> region.checksum(0, 64)).isInstanceOf(RegionClosedException.class);
+            assertThatThrownBy(() -> region.checksum(0, 64))
+                    .isInstanceOf(RegionClosedException.class)
+                    .hasMessageStartingWith("region " + id);
         }
     }
 
