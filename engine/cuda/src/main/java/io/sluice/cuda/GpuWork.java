@@ -154,7 +154,7 @@ public final class GpuWork {
      * @throws io.sluice.engine.TooManyPendingException if more than 512 launches would be under way in the stream. Nothing was
      *     launched
      * @throws CudaException if the driver refuses a launch, as after an error that stays with the process; those before it are carried
-     *     out. The message says which it was
+     *     out, and {@link GpuStream#submitted} is the number. The message says which it was
      * @throws IllegalStateException if two threads submit work of one stream at the same time
      */
     public long submit() {

@@ -41,7 +41,13 @@ final class LostKernelMain {
         SluiceException launch = null;
         if (Patience.take("the first", ends) instanceof Long) {
             filled.set(0, 8L);
-            wait.arm(work.submit());
+            try {
+                work.submit();
+            } catch (CudaException e) {
+                // the kernel has failed before the stream was given the word behind it
+                launch = e;
+            }
+            wait.arm(stream.submitted());
             Object end = Patience.take("the error", ends);
             System.out.println(end instanceof CudaException e && e.error() == 700 ? "wait typed" : "wait: " + end);
             try {
