@@ -2,31 +2,15 @@ package io.sluice.reactor;
 
 import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferResult;
-import io.sluice.testkit.Patience;
 import java.util.Collections;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import org.reactivestreams.Publisher;
-import org.reactivestreams.tck.TestEnvironment;
-import org.testng.annotations.AfterClass;
 import org.testng.annotations.Test;
 import reactor.core.publisher.Flux;
 
 /** The Reactive Streams rules for a vectored transfer of a list, of which several threads end transfers of several elements. */
 @Test
-public class ListedTransferFluxVerificationTest extends RetriedVerification<TransferResult> {
+public class ListedTransferFluxVerificationTest extends VectoredVerification {
     private static final int MOST_ELEMENTS = 1 << 20;
-
-    private final ExecutorService pollers = Executors.newFixedThreadPool(2);
-
-    public ListedTransferFluxVerificationTest() {
-        super(new TestEnvironment(Patience.BOUND.toMillis(), 50, 50));
-    }
-
-    @AfterClass
-    public void stopPollers() {
-        pollers.shutdownNow();
-    }
 
     @Override
     public long maxElementsFromPublisher() {
