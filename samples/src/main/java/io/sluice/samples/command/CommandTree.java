@@ -1,5 +1,7 @@
 package io.sluice.samples.command;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.LoggerContext;
 import java.io.BufferedReader;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -11,9 +13,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.PropertyResourceBundle;
 import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The commands with their options. */
@@ -122,5 +128,32 @@ final class CommandTree {
         }
         err.flush();
         return ExitCodes.USAGE;
+    }
+
+    /** The option that says how much is logged; every command has it. */
+    static final class LogLevelOption {
+        @Option(
+                names = "--log-level",
+                paramLabel = "LEVEL",
+                scope = ScopeType.INHERIT,
+                defaultValue = "${env:SLUICE_LOG_LEVEL:-WARN}",
+                description = {
+                    "How much is logged to standard error: ${COMPLETION-CANDIDATES}.",
+                    "Default: SLUICE_LOG_LEVEL from the environment, else WARN."
+                })
+        void level(LogLevel level) {
+            if (LoggerFactory.getILoggerFactory() instanceof LoggerContext context) {
+                context.getLogger(Logger.ROOT_LOGGER_NAME).setLevel(Level.toLevel(level.name()));
+            }
+        }
+
+        enum LogLevel {
+            OFF,
+            ERROR,
+            WARN,
+            INFO,
+            DEBUG,
+            TRACE
+        }
     }
 }

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.sluice.samples.browser.BrowserPage;
 import io.sluice.samples.browser.Chromium;
 import io.sluice.samples.cluster.MoverHttpClient;
+import io.sluice.samples.command.MoverCommand.MoverReady;
 import io.sluice.testkit.FreePort;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -1,6 +1,7 @@
 package io.sluice.samples.command;
 
 import io.sluice.samples.cluster.MoverHttpClient;
+import io.sluice.samples.command.MoverCommand.MoverReady;
 import io.sluice.samples.compare.BenchEnvironment;
 import io.sluice.samples.compare.LoopbackPort;
 import io.sluice.samples.mover.peer.MoverRole;

@@ -1,7 +1,13 @@
 package io.sluice.samples.command;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.sluice.directory.Directory;
+import io.sluice.directory.DirectoryOptions;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.HostAndPort;
+import io.sluice.samples.cluster.ClusterMember;
 import io.sluice.samples.cluster.ClusterMember.ClusterOptions;
 import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.mover.MoverClient;
@@ -13,9 +19,16 @@ import io.sluice.samples.mover.peer.MoverRole;
 import io.sluice.samples.mover.pool.PoolLayout;
 import io.sluice.samples.report.ByteSize;
 import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxBuilder;
+import io.vertx.core.VertxOptions;
 import io.vertx.core.json.JsonObject;
+import io.vertx.micrometer.MicrometerMetricsFactory;
+import io.vertx.micrometer.MicrometerMetricsOptions;
 import java.io.IOException;
 import java.net.BindException;
+import java.net.URI;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -185,5 +198,59 @@ final class MoverCommand extends ProgramCommand {
                 .toCompletableFuture()
                 .orTimeout(bound.toSeconds(), TimeUnit.SECONDS)
                 .join();
+    }
+
+    /** What movers are deployed on: a Vert.x instance, alone or in a cluster, and the directory that goes with it. */
+    record MoverHost(Vertx vertx, Directory directory) {
+        /**
+         * Makes one.
+         *
+         * @param cluster to join; {@code null} to stay alone
+         * @param registry the name of the registry of metrics; {@code null} for no metrics
+         * @return fails if an address of the cluster's cannot be bound
+         */
+        static Future<MoverHost> open(@Nullable ClusterOptions cluster, @Nullable String registry) {
+            VertxBuilder builder = Vertx.builder();
+            VertxOptions options = new VertxOptions();
+            if (registry != null) {
+                options.setMetricsOptions(new MicrometerMetricsOptions()
+                        .setEnabled(true)
+                        .setRegistryName(registry)
+                        .setJvmMetricsEnabled(true));
+                builder.withMetrics(
+                        new MicrometerMetricsFactory(new PrometheusMeterRegistry(PrometheusConfig.DEFAULT)));
+            }
+            return cluster == null
+                    ? Future.succeededFuture(new MoverHost(builder.with(options).build(), Directory.inProcess()))
+                    : ClusterMember.join(cluster, options, builder)
+                            .map(member ->
+                                    new MoverHost(member.vertx(), member.directory(DirectoryOptions.defaults())));
+        }
+
+        /** Closes both. What is deployed should have gone by then, as it could not tell the directory any more. */
+        Future<Void> close() {
+            return Future.fromCompletionStage(directory.close().toFuture())
+                    .otherwiseEmpty()
+                    .compose(closed -> vertx.close());
+        }
+    }
+
+    /** What a process of movers tells others in a file, which is there, and whole, once they can be used. */
+    record MoverReady(List<Place> movers) {
+        private static final ObjectMapper JSON = new ObjectMapper();
+
+        record Place(String name, String url) {}
+
+        static MoverReady read(Path file) throws IOException {
+            return JSON.readValue(file.toFile(), MoverReady.class);
+        }
+
+        URI url(String name) {
+            return movers.stream()
+                    .filter(mover -> mover.name().equals(name))
+                    .map(mover -> URI.create(mover.url()))
+                    .findFirst()
+                    .orElseThrow(() -> new IllegalArgumentException("no mover " + name + " is there"));
+        }
     }
 }

@@ -150,10 +150,7 @@ record MoverService(
         int limit = Math.clamp(body.getInteger("limit", LISTED), 1, MOST_LISTED);
         String peer = body.getString("peer");
         if (peer == null || peer.equals(options.directoryName())) {
-            return Future.succeededFuture(new JsonObject()
-                    .put("pool", pool.name())
-                    .put("total", pool.size())
-                    .put("blocks", BlockHash.texts(pool.hashes(skip, limit))));
+            return Future.succeededFuture(pool.listing(skip, limit));
         }
         return links.to(peer).compose(link -> link.blocks(pool.name(), skip, limit));
     }

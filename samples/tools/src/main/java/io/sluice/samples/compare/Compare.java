@@ -125,6 +125,4 @@ public final class Compare {
         };
         return ComparisonResult.of(comparison, api, ours, theirs, commands, reason);
     }
-
-    /** What is in the way of comparisons here, which are then left out. */
 }

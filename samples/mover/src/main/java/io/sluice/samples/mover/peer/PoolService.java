@@ -60,15 +60,9 @@ record PoolService(Pools pools) {
     }
 
     private JsonObject blocks(JsonObject body) {
-        BlockPool pool = pool(body);
-        return listing(pool, body.getInteger("skip", 0), body.getInteger("limit", MOST_BLOCKS));
-    }
-
-    static JsonObject listing(BlockPool pool, int skip, int limit) {
-        return new JsonObject()
-                .put("pool", pool.name())
-                .put("total", pool.size())
-                .put("blocks", BlockHash.texts(pool.hashes(Math.max(0, skip), Math.clamp(limit, 0, MOST_BLOCKS))));
+        int skip = Math.max(0, body.getInteger("skip", 0));
+        int limit = Math.clamp(body.getInteger("limit", MOST_BLOCKS), 0, MOST_BLOCKS);
+        return pool(body).listing(skip, limit);
     }
 
     private JsonObject locate(JsonObject body, Leases leases) {

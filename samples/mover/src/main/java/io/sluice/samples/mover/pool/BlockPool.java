@@ -91,6 +91,14 @@ public final class BlockPool {
         return blocks.keySet().stream().skip(skip).limit(limit).toList();
     }
 
+    /** Some of these hashes as JSON, with how many blocks there are. */
+    public JsonObject listing(int skip, int limit) {
+        return new JsonObject()
+                .put("pool", name)
+                .put("total", size())
+                .put("blocks", BlockHash.texts(hashes(skip, limit)));
+    }
+
     /**
      * Takes a slot for a block that is to come.
      *
