@@ -7,8 +7,10 @@ import io.sluice.engine.PagesFailedException;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SignalUpdate;
 import io.sluice.engine.Transfer;
+import io.sluice.engine.TransferCancelledException;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferResult;
+import io.vertx.core.Context;
 import io.vertx.core.buffer.Buffer;
 import java.util.Objects;
 import java.util.function.Function;
@@ -315,5 +317,30 @@ public final class CancellableTransfers {
     private static void check(RemoteRegion remote, TransferOptions options) {
         Objects.requireNonNull(remote, "remote");
         Objects.requireNonNull(options, "options");
+    }
+
+    /** Blocks until a transfer ends. */
+    <T> T await(Function<CancellableTransfers, TransferHandle<T>> submission) {
+        if (Context.isOnVertxThread() && !Thread.currentThread().isVirtual()) {
+            throw new IllegalStateException(
+                    "the thread " + Thread.currentThread().getName()
+                            + " must not wait: use a virtual thread, or the futures of TransferConnection");
+        }
+        TransferHandle<T> transfer = submission.apply(this);
+        try {
+            return transfer.result().await();
+        } catch (Exception failure) {
+            if (isInterruption(failure)) {
+                transfer.cancel();
+                Thread.currentThread().interrupt();
+                throw new TransferCancelledException("interrupted while waiting for the transfer");
+            }
+            throw failure;
+        }
+    }
+
+    /** The context's await throws InterruptedException without declaring it. */
+    private static boolean isInterruption(Exception failure) {
+        return failure instanceof InterruptedException;
     }
 }

@@ -62,7 +62,7 @@ public interface TransferConnection {
      * @throws io.sluice.engine.TransferCancelledException if the thread is interrupted
      */
     default <T> T await(Function<CancellableTransfers, TransferHandle<T>> transfer) {
-        return BlockingTransfer.await(cancellable(), transfer);
+        return cancellable().await(transfer);
     }
 
     /**
