@@ -1,7 +1,14 @@
 package io.sluice.cuda.snippets;
 
 import io.sluice.cuda.CudaEvent;
+import io.sluice.cuda.GpuKernel;
+import io.sluice.cuda.GpuModule;
+import io.sluice.cuda.GpuStream;
+import io.sluice.cuda.GpuWork;
 import io.sluice.cuda.ImportedMemory;
+import io.sluice.cuda.KernelArguments;
+import io.sluice.cuda.LaunchShape;
+import io.sluice.cuda.MappedRegion;
 import io.sluice.cuda.StreamWord;
 import io.sluice.engine.Connection;
 import io.sluice.engine.MemoryKind;
@@ -10,8 +17,10 @@ import io.sluice.engine.PageCallback;
 import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.SignalCallback;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
+import io.sluice.engine.TransferPriority;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -59,5 +68,27 @@ final class GpuPrograms {
         connection.writePages(local, pages, remote, pages, pageBytes, options, callback);
         // end
         return value;
+    }
+
+    static GpuWork launched(
+            Connection connection,
+            String gpu,
+            byte[] ptx,
+            LaunchShape shape,
+            RemoteRegion remote,
+            long count,
+            SignalCallback callback) {
+        // begin
+        MappedRegion mapped = MappedRegion.of(remote, gpu).join(); // or an own region
+        GpuKernel kernel = GpuModule.load(gpu, ptx).kernel("pack");
+        GpuStream stream = GpuStream.create(gpu, TransferPriority.HIGH);
+        var arguments = KernelArguments.ofLongs(mapped.address(), count);
+        GpuWork work = stream.work()
+                .launch(kernel, shape, arguments)
+                .uses(mapped)
+                .build();
+        stream.onReached(connection.loop(), callback).arm(work.submit());
+        // end
+        return work;
     }
 }
