@@ -13,6 +13,8 @@
 
 struct CUstream_st {
     struct CUstream_st *next;
+    /* Of all streams of the process: a new one may have the address of one that is gone. */
+    uint64_t number;
     int ordinal;
     uint64_t added;
     uint64_t ended;
@@ -28,6 +30,7 @@ struct CUstream_st {
 
 /* All of the process. */
 static struct CUstream_st *streams;
+static uint64_t streams_made;
 static pthread_mutex_t streams_lock = PTHREAD_MUTEX_INITIALIZER;
 
 struct operation *operation_make(enum operation_kind kind) {
@@ -163,10 +166,10 @@ static void streams_remove(struct CUstream_st *stream) {
 }
 
 /* Whether a stream has ended so many operations, or is gone. */
-static bool has_ended(const struct CUstream_st *stream, uint64_t operations) {
+static bool has_ended(uint64_t number, uint64_t operations) {
     pthread_mutex_lock(&streams_lock);
     struct CUstream_st *each = streams;
-    while (each != NULL && each != stream) {
+    while (each != NULL && each->number != number) {
         each = each->next;
     }
     bool ended = true;
@@ -182,14 +185,14 @@ static bool has_ended(const struct CUstream_st *stream, uint64_t operations) {
 #define MOST_STREAMS 1024
 
 void streams_await(int ordinal) {
-    struct CUstream_st *awaited[MOST_STREAMS];
+    uint64_t awaited[MOST_STREAMS];
     uint64_t operations[MOST_STREAMS];
     int count = 0;
     pthread_mutex_lock(&streams_lock);
     for (struct CUstream_st *each = streams; each != NULL && count < MOST_STREAMS; each = each->next) {
         if (ordinal < 0 || each->ordinal == ordinal) {
             pthread_mutex_lock(&each->lock);
-            awaited[count] = each;
+            awaited[count] = each->number;
             operations[count++] = each->added;
             pthread_mutex_unlock(&each->lock);
         }
@@ -282,6 +285,7 @@ EXPORT cuda_result cuStreamCreateWithPriority(cuda_stream *made, unsigned flags,
     COUNT(streams, 1);
     pthread_mutex_lock(&streams_lock);
     stream->next = streams;
+    stream->number = ++streams_made;
     streams = stream;
     pthread_mutex_unlock(&streams_lock);
     if (start(stream) != 0) {
