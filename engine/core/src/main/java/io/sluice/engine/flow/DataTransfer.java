@@ -17,7 +17,8 @@ abstract class DataTransfer extends FlowTransfer implements PreparedTransfer {
     DataTransfer next;
 
     boolean waiting;
-    int waitingIn;
+    // the path of its next element
+    int waitingPath;
     long due;
 
     private int nextElement;

@@ -25,6 +25,8 @@ final class PathQueue {
     private final int gatherElements;
     // for each kind of local memory
     private final Chunker[] chunkers = new Chunker[KINDS.length];
+    // elements of no more bytes are one chunk, whatever their memory
+    private final long unsplit;
     private final boolean canCarrySignals;
     private final WorkRequest[] batch = new WorkRequest[BATCH];
     // from here to the end they wait without credits, and before that with them
@@ -44,6 +46,10 @@ final class PathQueue {
                 chunkers,
                 kind -> new Chunker(
                         windowBytes, capabilities.largestMessage(), capabilities.preferredChunk(KINDS[kind])));
+        this.unsplit = Arrays.stream(chunkers)
+                .mapToLong(chunker -> chunker.chunk(0))
+                .min()
+                .orElseThrow();
         this.canCarrySignals = capabilities.writeWithSignal();
     }
 
@@ -59,6 +65,15 @@ final class PathQueue {
     /** Returns the chunker for a kind of local memory. */
     Chunker chunker(MemoryKind kind) {
         return chunkers[kind.ordinal()];
+    }
+
+    /** Returns the length of the next chunk of an element. */
+    long chunk(@Nullable LeasedMemory memory, long position, long length) {
+        if (length <= unsplit) {
+            return length - position;
+        }
+        MemoryKind kind = memory == null ? MemoryKind.HOST : memory.memory().kind();
+        return Math.min(length - position, chunker(kind).chunk(length));
     }
 
     boolean canCarrySignals() {
@@ -80,6 +95,10 @@ final class PathQueue {
     void add(WorkRequest request) {
         batch[to++] = request;
         bare = to;
+    }
+
+    boolean isEmpty() {
+        return from == to;
     }
 
     boolean isFull() {

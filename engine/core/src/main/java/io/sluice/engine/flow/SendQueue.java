@@ -90,12 +90,12 @@ final class SendQueue {
 
     /** Appends a transfer to those of its priority. */
     void append(DataTransfer transfer) {
-        waiting.append(transfer, pathOf(transfer).index());
+        waiting.append(transfer, pathOf(transfer));
     }
 
     /** Inserts a transfer that was blocked, in the order of submission. */
     void insert(DataTransfer transfer) {
-        waiting.insert(transfer, pathOf(transfer).index());
+        waiting.insert(transfer, pathOf(transfer));
     }
 
     void remove(DataTransfer transfer) {
@@ -158,7 +158,7 @@ final class SendQueue {
         DataTransfer transfer;
         // only those that hold the operation credit which one with room may wait for go before it
         while ((transfer = lacks == null ? waiting.next(stalled) : waiting.nextBegun(stalled)) != null) {
-            PathQueue path = pathOf(transfer);
+            PathQueue path = paths[transfer.waitingPath];
             if (addChunk(transfer, path) || (giveBack() && addChunk(transfer, path))) {
                 waiting.tookTurn();
             } else {
@@ -167,7 +167,7 @@ final class SendQueue {
                 if (begun == null) {
                     break;
                 }
-                path = pathOf(begun);
+                path = paths[begun.waitingPath];
                 if (!addChunk(begun, path)) {
                     break;
                 }
@@ -190,7 +190,7 @@ final class SendQueue {
         someBare = false;
         lacking = null;
         for (PathQueue path : paths) {
-            some |= post(path);
+            some |= path.isEmpty() || post(path);
         }
         return some;
     }
@@ -262,8 +262,8 @@ final class SendQueue {
         return true;
     }
 
-    private PathQueue pathOf(DataTransfer transfer) {
-        return paths[transfer.remote(transfer.nextElement()).path()];
+    private static int pathOf(DataTransfer transfer) {
+        return transfer.remote(transfer.nextElement()).path();
     }
 
     /** Adds the next chunk of a transfer to its path's queue, which has room; returns false if a credit is lacking. */
@@ -316,8 +316,7 @@ final class SendQueue {
         if (transfer instanceof PageTransfer pages) {
             return pages.chunk(element, position, path);
         }
-        MemoryKind kind = memory == null ? MemoryKind.HOST : memory.memory().kind();
-        return Math.min(length - position, path.chunker(kind).chunk(length));
+        return path.chunk(memory, position, length);
     }
 
     /** Takes a chunk from the pool and describes a piece of an element in it. */
@@ -429,7 +428,7 @@ final class SendQueue {
         if (transfer.isFullyPosted() || transfer.isBlocked()) {
             waiting.remove(transfer);
         } else if (paths.length > 1) {
-            waiting.move(transfer, pathOf(transfer).index());
+            waiting.move(transfer, pathOf(transfer));
         }
         if (operation.isDone()) {
             finish(operation, 0);

@@ -20,6 +20,7 @@ final class WaitingTransfers {
     private final @Nullable DataTransfer[] first;
     private final @Nullable DataTransfer[] last;
     private final long agingNanos;
+    private int size;
     private boolean overduesTurn = true;
     // of the last look
     private boolean contested;
@@ -32,14 +33,16 @@ final class WaitingTransfers {
         agingNanos = aging.toNanos();
     }
 
-    private int list(DataTransfer transfer, int path) {
-        return transfer.options.priority().ordinal() * paths + path;
+    /** The list of a transfer, by its priority and path. */
+    private int list(DataTransfer transfer) {
+        return transfer.options.priority().ordinal() * paths + transfer.waitingPath;
     }
 
     /** Adds a transfer after all others of its path and priority; does nothing if it already waits. */
     void append(DataTransfer transfer, int path) {
         if (!transfer.waiting) {
-            int list = list(transfer, path);
+            transfer.waitingPath = path;
+            int list = list(transfer);
             add(transfer, list, last[list]);
         }
     }
@@ -52,7 +55,8 @@ final class WaitingTransfers {
         if (transfer.waiting) {
             return;
         }
-        int list = list(transfer, path);
+        transfer.waitingPath = path;
+        int list = list(transfer);
         DataTransfer newest = last[list];
         if (newest != null && newest.submittedAt() - transfer.submittedAt() <= 0) {
             add(transfer, list, newest);
@@ -70,15 +74,15 @@ final class WaitingTransfers {
 
     /** Moves a waiting transfer whose next element may use another path. */
     void move(DataTransfer transfer, int path) {
-        if (transfer.waiting && transfer.waitingIn != list(transfer, path)) {
+        if (transfer.waiting && transfer.waitingPath != path) {
             remove(transfer);
             insert(transfer, path);
         }
     }
 
     private void add(DataTransfer transfer, int list, @Nullable DataTransfer before) {
+        size++;
         transfer.waiting = true;
-        transfer.waitingIn = list;
         transfer.due = transfer.submittedAt() + transfer.options.priority().ordinal() * agingNanos;
         DataTransfer after = before == null ? first[list] : before.next;
         transfer.previous = before;
@@ -100,7 +104,8 @@ final class WaitingTransfers {
         if (!transfer.waiting) {
             return;
         }
-        int list = transfer.waitingIn;
+        size--;
+        int list = list(transfer);
         DataTransfer before = transfer.previous;
         DataTransfer after = transfer.next;
         if (before == null) {
@@ -119,12 +124,7 @@ final class WaitingTransfers {
     }
 
     boolean isEmpty() {
-        for (DataTransfer transfer : first) {
-            if (transfer != null) {
-                return false;
-            }
-        }
-        return true;
+        return size == 0;
     }
 
     /**
@@ -136,15 +136,14 @@ final class WaitingTransfers {
     DataTransfer next(int without) {
         DataTransfer urgent = null;
         DataTransfer oldest = null;
-        for (int list = 0; list < first.length; list += paths) {
-            DataTransfer transfer = first(list, without);
-            if (transfer == null) {
+        for (DataTransfer transfer : first) {
+            if (transfer == null || (without & 1 << transfer.waitingPath) != 0) {
                 continue;
             }
-            if (urgent == null) {
+            // by difference, as such times must be compared
+            if (urgent == null || (isAsUrgent(transfer, urgent) && transfer.due - urgent.due < 0)) {
                 urgent = transfer;
             }
-            // by difference, as such times must be compared
             if (oldest == null || transfer.due - oldest.due < 0) {
                 oldest = transfer;
             }
@@ -154,19 +153,8 @@ final class WaitingTransfers {
         return overdueChosen ? oldest : urgent;
     }
 
-    /** Returns the first of a priority, given by its first list. */
-    private @Nullable DataTransfer first(int list, int without) {
-        if (paths == 1) {
-            return without == 0 ? first[list] : null;
-        }
-        DataTransfer found = null;
-        for (int path = 0; path < paths; path++) {
-            DataTransfer transfer = first[list + path];
-            if (transfer != null && (without & 1 << path) == 0 && (found == null || transfer.due - found.due < 0)) {
-                found = transfer;
-            }
-        }
-        return found;
+    private static boolean isAsUrgent(DataTransfer transfer, DataTransfer other) {
+        return transfer.options.priority() == other.options.priority();
     }
 
     /** Records that a chunk of the transfer that {@link #next} returned was taken. */
@@ -184,9 +172,8 @@ final class WaitingTransfers {
      */
     @Nullable
     DataTransfer nextBegun(int without) {
-        for (int list = 0; list < first.length; list++) {
-            DataTransfer transfer = first[list];
-            if (transfer != null && transfer.current() != null && (without & 1 << list % paths) == 0) {
+        for (DataTransfer transfer : first) {
+            if (transfer != null && transfer.current() != null && (without & 1 << transfer.waitingPath) == 0) {
                 return transfer;
             }
         }
