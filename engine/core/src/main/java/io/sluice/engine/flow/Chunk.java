@@ -10,6 +10,10 @@ import org.jspecify.annotations.Nullable;
 /** A piece of an element for posting, with its byte credits and lease. Pooled by its flow. */
 @SuppressWarnings("ReferenceEquality") // memory is told by identity
 final class Chunk extends WorkRequest {
+    // in the pool
+    @Nullable
+    Chunk nextFree;
+
     private @Nullable ElementOperation owner;
     private @Nullable LeasedMemory memory;
     private boolean first;

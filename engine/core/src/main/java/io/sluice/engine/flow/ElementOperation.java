@@ -8,6 +8,10 @@ import org.jspecify.annotations.Nullable;
  * path without room has it give that back. Pooled by its flow.
  */
 final class ElementOperation {
+    // in the pool
+    @Nullable
+    ElementOperation nextFree;
+
     private @Nullable DataTransfer transfer;
     private int index;
     private int outstanding;

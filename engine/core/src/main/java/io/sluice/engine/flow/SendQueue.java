@@ -9,7 +9,6 @@ import io.sluice.engine.StreamEvent;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.WorkRequest;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -30,9 +29,10 @@ final class SendQueue {
     private final PathQueue[] paths;
     private final WriteGroups groups;
     private final WaitingTransfers waiting;
-    private final ArrayDeque<Chunk> freeChunks = new ArrayDeque<>();
-    private final ArrayDeque<ElementOperation> freeOperations = new ArrayDeque<>();
     private final List<Chunk> chunks = new ArrayList<>();
+    // pools: each leads to the next
+    private @Nullable Chunk freeChunk;
+    private @Nullable ElementOperation freeOperation;
     private boolean awaitingOperation;
     private boolean awaitingBytes;
     private boolean operationsExhausted;
@@ -275,14 +275,16 @@ final class SendQueue {
         LeasedMemory memory = transfer.local(element);
         long bytes = chunkBytes(transfer, path, memory, element, position, length);
         // before credits and leases are taken: the heap may be full
-        fillPools();
+        Chunk chunk = freeChunk == null ? newChunk() : freeChunk;
         boolean hasBytes = false;
         if (operation == null) {
+            ElementOperation free = freeOperation == null ? newOperation() : freeOperation;
             hasBytes = acquireBoth(bytes);
             if (!hasBytes && !acquireOperation()) {
                 return false;
             }
-            operation = freeOperations.removeFirst();
+            freeOperation = free.nextFree;
+            operation = free;
             operation.begin(transfer, element);
             transfer.beginElement(operation);
         }
@@ -296,7 +298,8 @@ final class SendQueue {
             finishPosting(transfer, operation);
             return true;
         }
-        Chunk chunk = describe(operation, transfer, path, memory, element, position, bytes, length);
+        freeChunk = chunk.nextFree;
+        describe(chunk, operation, transfer, path, memory, element, position, bytes, length);
         operation.chunkPosted();
         path.add(chunk);
         transfer.advance(bytes);
@@ -319,8 +322,9 @@ final class SendQueue {
         return path.chunk(memory, position, length);
     }
 
-    /** Takes a chunk from the pool and describes a piece of an element in it. */
-    private Chunk describe(
+    /** Makes a chunk a piece of an element. */
+    private void describe(
+            Chunk chunk,
             ElementOperation operation,
             DataTransfer transfer,
             PathQueue path,
@@ -329,7 +333,6 @@ final class SendQueue {
             long position,
             long bytes,
             long length) {
-        Chunk chunk = freeChunks.removeFirst();
         PageTransfer pages = transfer instanceof PageTransfer paged ? paged : null;
         if (memory == null) {
             chunk.prepareWord(
@@ -368,18 +371,19 @@ final class SendQueue {
             chunk.tellOfTheEnd(completion, element == transfer.elements() - 1 && position + bytes == length);
         }
         chunk.first(position == 0);
-        return chunk;
     }
 
-    private void fillPools() {
-        if (freeOperations.isEmpty()) {
-            freeOperations.addFirst(new ElementOperation());
-        }
-        if (freeChunks.isEmpty()) {
-            Chunk chunk = new Chunk();
-            chunks.add(chunk);
-            freeChunks.addFirst(chunk);
-        }
+    private ElementOperation newOperation() {
+        ElementOperation operation = new ElementOperation();
+        freeOperation = operation;
+        return operation;
+    }
+
+    private Chunk newChunk() {
+        Chunk chunk = new Chunk();
+        chunks.add(chunk);
+        freeChunk = chunk;
+        return chunk;
     }
 
     /**
@@ -442,7 +446,8 @@ final class SendQueue {
         WorkRequest.Opcode kind = chunk.operation();
         long fetched = chunk.fetched();
         ElementOperation operation = chunk.retire();
-        freeChunks.addFirst(chunk);
+        chunk.nextFree = freeChunk;
+        freeChunk = chunk;
         operation.chunkDone();
         DataTransfer transfer = operation.transfer();
         if (status == CompletionStatus.SUCCESS) {
@@ -492,7 +497,8 @@ final class SendQueue {
         long postedAt = operation.postedAt();
         int operations = operation.credits();
         operation.retire();
-        freeOperations.addFirst(operation);
+        operation.nextFree = freeOperation;
+        freeOperation = operation;
         window.release(operations, bytes);
         transfer.operationDone();
         ends.elementDone(transfer, element, error, postedAt);
