@@ -86,7 +86,7 @@ public final class ConnectionFlow extends OwningFlow {
         this.groups = new WriteGroups(between);
         this.ends = new TransferEnds(loop, mailbox, figures, groups, quiescence);
         this.inquiries = new Inquiries(Visibility.of(paths), groups, quiescence, ends);
-        this.queue = new SendQueue(loop, figures, ends, mailbox, options, engineWindow, paths, groups);
+        this.queue = new SendQueue(loop, ends, mailbox, options, engineWindow, paths, groups);
         this.submissions = new Submissions(mailbox, figures, paths, queue.window(), options.maxPending());
         this.notifications = new NotificationQueue(loop, mailbox, ends, notificationSender, notificationCredits);
     }

@@ -79,10 +79,6 @@ final class FlowFigures {
 
     // ---- the poller ----
 
-    void countPosted(int path, int chunks) {
-        counters[path].add(FlowCounter.CHUNKS, chunks);
-    }
-
     void countCompletion(int path) {
         counters[path].add(FlowCounter.COMPLETIONS, 1);
     }

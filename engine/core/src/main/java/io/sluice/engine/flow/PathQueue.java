@@ -6,7 +6,6 @@ import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.PageLists;
 import io.sluice.engine.transport.RemoteKey;
-import io.sluice.engine.transport.WorkRequest;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +20,7 @@ final class PathQueue {
     private final int index;
     private final int transport;
     private final Endpoint endpoint;
+    private final FlowCounters counters;
     private final @Nullable PageLists lists;
     private final int gatherElements;
     // for each kind of local memory
@@ -28,7 +28,7 @@ final class PathQueue {
     // elements of no more bytes are one chunk, whatever their memory
     private final long unsplit;
     private final boolean canCarrySignals;
-    private final WorkRequest[] batch = new WorkRequest[BATCH];
+    private final Chunk[] batch = new Chunk[BATCH];
     // from here to the end they wait without credits, and before that with them
     private int bare;
     private int from;
@@ -39,6 +39,7 @@ final class PathQueue {
         this.index = index;
         this.transport = path.transport();
         this.endpoint = path.endpoint();
+        this.counters = path.counters().transport();
         this.lists = endpoint instanceof PageLists taking ? taking : null;
         Capabilities capabilities = path.capabilities();
         this.gatherElements = capabilities.gatherElements();
@@ -92,8 +93,8 @@ final class PathQueue {
     }
 
     /** Adds one with its credits; there is room, and none waits without credits. */
-    void add(WorkRequest request) {
-        batch[to++] = request;
+    void add(Chunk chunk) {
+        batch[to++] = chunk;
         bare = to;
     }
 
@@ -106,7 +107,7 @@ final class PathQueue {
     }
 
     /** Offers what holds credits; false if the endpoint left some of it. */
-    boolean post(EventLoop loop, FlowFigures figures) {
+    boolean post(EventLoop loop) {
         while (from < bare) {
             // before: what completes inside the call has been posted
             offer(loop);
@@ -114,7 +115,7 @@ final class PathQueue {
             refused = true;
             int accepted = endpoint.post(batch, from, bare - from);
             from += accepted;
-            figures.countPosted(index, accepted);
+            counters.add(FlowCounter.CHUNKS, accepted);
             if (accepted == 0) {
                 return false;
             }
@@ -145,7 +146,7 @@ final class PathQueue {
     /** The first that waits without credits, or null. */
     @Nullable
     Chunk bare() {
-        return bare < to ? (Chunk) batch[bare] : null;
+        return bare < to ? batch[bare] : null;
     }
 
     /** The first of those holds its credits again. */
@@ -157,7 +158,7 @@ final class PathQueue {
     boolean giveBack(ConnectionWindow window) {
         boolean some = false;
         for (int i = from; i < to; i++) {
-            some |= ((Chunk) batch[i]).giveBack(window);
+            some |= batch[i].giveBack(window);
         }
         bare = from;
         return some;
@@ -168,12 +169,12 @@ final class PathQueue {
         loop.beginBatch();
         long at = loop.batchTime();
         for (int i = from; i < bare; i++) {
-            ((Chunk) batch[i]).offered(at);
+            batch[i].offered(at);
         }
     }
 
     /** Returns the next request that the closed endpoint never accepted; only while {@link #hasOffered()}. */
-    WorkRequest takeOffered() {
+    Chunk takeOffered() {
         return batch[from++];
     }
 

@@ -21,7 +21,6 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("ReferenceEquality") // an operation is its own identity
 final class SendQueue {
     private final EventLoop loop;
-    private final FlowFigures figures;
     private final TransferEnds ends;
     private final CreditWaiter waiter;
     private final EngineWindow engineWindow;
@@ -47,7 +46,6 @@ final class SendQueue {
 
     SendQueue(
             EventLoop loop,
-            FlowFigures figures,
             TransferEnds ends,
             CreditWaiter waiter,
             EngineOptions options,
@@ -55,7 +53,6 @@ final class SendQueue {
             List<FlowPath> paths,
             WriteGroups groups) {
         this.loop = loop;
-        this.figures = figures;
         this.ends = ends;
         this.waiter = waiter;
         this.engineWindow = engineWindow;
@@ -198,7 +195,7 @@ final class SendQueue {
     /** Offers what a path's endpoint is to have; false if some is left, and what goes over that path has to wait. */
     private boolean post(PathQueue path) {
         boolean wasRefused = path.isRefused();
-        while (path.post(loop, figures)) {
+        while (path.post(loop)) {
             Chunk bare = path.bare();
             if (bare == null) {
                 return true;
