@@ -13,6 +13,7 @@ import io.sluice.engine.TransferTimeoutException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -29,6 +30,16 @@ abstract class FlowTransfer extends TransferState implements Transfer, FlowTask 
     private static final long NOT_POSTED = Long.MIN_VALUE;
     // marks a run whose quiescence was not requested
     private static final CompletableFuture<Void> NOT_ASKED = new CompletableFuture<>();
+
+    // in signatures of the hot path: C2 inlines no method that names a class which is not loaded
+    @SuppressWarnings("UnusedVariable") // to name them loads them
+    private static final List<Class<?>> LOADED = List.of(
+            StartEvent.class,
+            StreamEvent.class,
+            StartWait.class,
+            CompletionEvent.class,
+            StreamCompletion.class,
+            ConnectionEnd.class);
 
     static {
         try {
