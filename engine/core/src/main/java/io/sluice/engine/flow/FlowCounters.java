@@ -7,7 +7,8 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferCancelledException;
 import io.sluice.engine.TransferTimeoutException;
 import io.sluice.engine.transport.WireCounter;
-import java.util.concurrent.atomic.AtomicLongArray;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 
 /**
  * The counters of the connections of one transport on one poller. Only the poller adds, so an addition costs no atomic
@@ -30,7 +31,9 @@ public final class FlowCounters {
     private static final int WIRE_AT = COUNTERS_AT + FlowCounter.values().length;
     private static final int LENGTH = WIRE_AT + WireCounter.values().length;
 
-    private final AtomicLongArray values = new AtomicLongArray(LENGTH);
+    private static final VarHandle VALUE = MethodHandles.arrayElementVarHandle(long[].class);
+
+    private final long[] values = new long[LENGTH];
 
     /** All zero. */
     public FlowCounters() {}
@@ -38,7 +41,7 @@ public final class FlowCounters {
     // ---- the poller ----
 
     private void add(int index, long delta) {
-        values.setOpaque(index, values.getPlain(index) + delta);
+        VALUE.setOpaque(values, index, values[index] + delta);
     }
 
     /**
@@ -91,6 +94,10 @@ public final class FlowCounters {
 
     // ---- any thread ----
 
+    private long get(int index) {
+        return (long) VALUE.getOpaque(values, index);
+    }
+
     /**
      * Reads.
      *
@@ -98,7 +105,7 @@ public final class FlowCounters {
      * @return the value
      */
     public long get(FlowCounter counter) {
-        return values.getOpaque(COUNTERS_AT + counter.ordinal());
+        return get(COUNTERS_AT + counter.ordinal());
     }
 
     /**
@@ -108,7 +115,7 @@ public final class FlowCounters {
      * @return the value
      */
     public long get(WireCounter counter) {
-        return values.getOpaque(WIRE_AT + counter.ordinal());
+        return get(WIRE_AT + counter.ordinal());
     }
 
     /**
@@ -121,11 +128,11 @@ public final class FlowCounters {
     public long operations(Operation operation, Outcome outcome) {
         int at = operation.ordinal() * OPERATION_STRIDE;
         if (outcome != Outcome.SUCCESS) {
-            return values.getOpaque(at + outcome.ordinal());
+            return get(at + outcome.ordinal());
         }
         long count = 0;
         for (int i = 0; i < LatencyBuckets.COUNT; i++) {
-            count += values.getOpaque(at + BUCKETS_AT + i);
+            count += get(at + BUCKETS_AT + i);
         }
         return count;
     }
@@ -138,7 +145,7 @@ public final class FlowCounters {
      * @return bytes
      */
     public long bytes(Operation operation, Outcome outcome) {
-        return values.getOpaque(operation.ordinal() * OPERATION_STRIDE + BYTES_AT + outcome.ordinal());
+        return get(operation.ordinal() * OPERATION_STRIDE + BYTES_AT + outcome.ordinal());
     }
 
     /**
@@ -148,7 +155,7 @@ public final class FlowCounters {
      * @return the count
      */
     public long errors(ErrorKind kind) {
-        return values.getOpaque(ERRORS_AT + kind.ordinal());
+        return get(ERRORS_AT + kind.ordinal());
     }
 
     /**
@@ -163,10 +170,10 @@ public final class FlowCounters {
         int at = operation.ordinal() * OPERATION_STRIDE;
         int buckets = at + BUCKETS_AT + kind.ordinal() * LatencyBuckets.COUNT;
         for (int i = 0; i < LatencyBuckets.COUNT; i++) {
-            counts[i] += values.getOpaque(buckets + i);
+            counts[i] += get(buckets + i);
         }
-        long waited = values.getOpaque(at + WAIT_SUM_AT);
-        long completed = values.getOpaque(at + COMPLETION_SUM_AT);
+        long waited = get(at + WAIT_SUM_AT);
+        long completed = get(at + COMPLETION_SUM_AT);
         return switch (kind) {
             case DURATION -> waited + completed;
             case CREDIT_WAIT -> waited;

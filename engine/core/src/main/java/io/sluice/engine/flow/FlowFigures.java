@@ -79,10 +79,6 @@ final class FlowFigures {
 
     // ---- the poller ----
 
-    void countCompletion(int path) {
-        counters[path].add(FlowCounter.COMPLETIONS, 1);
-    }
-
     /**
      * Counts an operation that ended by itself.
      *

@@ -335,6 +335,7 @@ final class SendQueue {
             chunk.prepareWord(
                     operation,
                     transfer.operation(element),
+                    path,
                     transfer.remote(element),
                     transfer.remoteOffset(element),
                     bytes,
@@ -345,7 +346,7 @@ final class SendQueue {
                     operation,
                     transfer.operation(element),
                     memory,
-                    path.transport(),
+                    path,
                     pages == null ? transfer.localOffset(element) + position : pages.localAt(element, position),
                     bytes,
                     transfer.remote(element),
@@ -436,9 +437,14 @@ final class SendQueue {
         }
     }
 
-    /** A work request has ended. */
+    /** A posted work request has ended. */
     void completed(WorkRequest request, CompletionStatus status) {
         Chunk chunk = (Chunk) request;
+        chunk.countCompletion();
+        end(chunk, status);
+    }
+
+    private void end(Chunk chunk, CompletionStatus status) {
         long bytes = chunk.credits();
         WorkRequest.Opcode kind = chunk.operation();
         long fetched = chunk.fetched();
@@ -518,7 +524,7 @@ final class SendQueue {
     void endOffered() {
         for (PathQueue path : paths) {
             while (path.hasOffered()) {
-                completed(path.takeOffered(), CompletionStatus.FLUSHED_UNSENT);
+                end(path.takeOffered(), CompletionStatus.FLUSHED_UNSENT);
             }
         }
     }

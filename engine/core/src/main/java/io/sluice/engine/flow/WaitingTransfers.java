@@ -134,6 +134,9 @@ final class WaitingTransfers {
      */
     @Nullable
     DataTransfer next(int without) {
+        if (size == 0) {
+            return null;
+        }
         DataTransfer urgent = null;
         DataTransfer oldest = null;
         for (DataTransfer transfer : first) {
