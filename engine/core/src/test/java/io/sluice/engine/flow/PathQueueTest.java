@@ -3,9 +3,12 @@ package io.sluice.engine.flow;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.MemoryKind;
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.transport.Capabilities;
 import io.sluice.engine.transport.PageLists;
+import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.RemoteKey;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** What a path's queue takes from its transport's capabilities and its endpoint. */
@@ -33,6 +36,45 @@ class PathQueueTest {
         assertThat(queue.chunker(MemoryKind.CUDA).chunk(256 * MIB)).isEqualTo(64 * MIB);
         assertThat(queue.chunker(MemoryKind.HOST).chunk(256 * MIB)).isEqualTo(16 * MIB);
         assertThat(queue.chunker(MemoryKind.HOST).chunk(MIB)).isEqualTo(Capabilities.PREFERRED_CHUNK);
+    }
+
+    /** Memory of a GPU whose bytes are never read. */
+    private enum CudaMemory implements LeasedMemory {
+        INSTANCE;
+
+        private static final RegionMemory NOTHING =
+                RegionMemory.device(MemoryKind.CUDA, "GPU-0", MIB, MIB, () -> true);
+
+        @Override
+        public @Nullable RegisteredMemory registration(int transport) {
+            return null;
+        }
+
+        @Override
+        public boolean acquire() {
+            return true;
+        }
+
+        @Override
+        public void release() {}
+
+        @Override
+        public RegionMemory memory() {
+            return NOTHING;
+        }
+    }
+
+    @Test
+    void anElementIsOneChunkUnlessItsKindOfMemoryPrefersSmallerOnes() {
+        PathQueue queue = queue(
+                new Capabilities(MIB, true).withPreferredChunk(MemoryKind.CUDA, 4096),
+                new SteppedFlow.HeldRequests());
+        assertThat(queue.chunk(null, 0, 8192)).isEqualTo(8192);
+        assertThat(queue.chunk(CudaMemory.INSTANCE, 0, 4096)).isEqualTo(4096);
+        assertThat(queue.chunk(CudaMemory.INSTANCE, 0, 8192)).isEqualTo(4096);
+        assertThat(queue.chunk(CudaMemory.INSTANCE, 4096, 8192)).isEqualTo(4096);
+        assertThat(queue.chunk(CudaMemory.INSTANCE, 8000, 8192)).isEqualTo(192);
+        assertThat(queue.chunk(null, MIB, MIB + 1)).isEqualTo(1);
     }
 
     @Test
