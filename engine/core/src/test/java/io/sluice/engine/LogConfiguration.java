@@ -5,7 +5,6 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.Configurator;
-import ch.qos.logback.classic.spi.ConfiguratorRank;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.ConsoleAppender;
 import ch.qos.logback.core.joran.spi.ConsoleTarget;
@@ -13,9 +12,8 @@ import ch.qos.logback.core.spi.ContextAwareBase;
 
 /**
  * What tests and their peers log, and where: Logback finds it as a service. It is no XML file, as to read one takes a third of a
- * peer's start, and tests start many.
+ * peer's start, and tests start many. It has no rank, as it is the only one: to read an annotation takes longer than the rest.
  */
-@ConfiguratorRank(value = ConfiguratorRank.CUSTOM_HIGH_PRIORITY)
 public final class LogConfiguration extends ContextAwareBase implements Configurator {
     @Override
     public ExecutionStatus configure(LoggerContext context) {

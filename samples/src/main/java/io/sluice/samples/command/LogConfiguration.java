@@ -5,7 +5,6 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.Configurator;
-import ch.qos.logback.classic.spi.ConfiguratorRank;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.ConsoleAppender;
 import ch.qos.logback.core.joran.spi.ConsoleTarget;
@@ -13,9 +12,9 @@ import ch.qos.logback.core.spi.ContextAwareBase;
 
 /**
  * What the program logs, and where: Logback finds it as a service. It is no XML file, as to read one takes longer than all else
- * that a short command does. A file that the system property {@code logback.configurationFile} names takes its place.
+ * that a short command does. A file that the system property {@code logback.configurationFile} names takes its place. It has no
+ * rank, as it is the only one, and to read an annotation takes as long as the rest.
  */
-@ConfiguratorRank(value = ConfiguratorRank.CUSTOM_HIGH_PRIORITY)
 public final class LogConfiguration extends ContextAwareBase implements Configurator {
     public LogConfiguration() {}
 
