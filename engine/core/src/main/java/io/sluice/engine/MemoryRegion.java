@@ -135,8 +135,9 @@ public interface MemoryRegion {
      * RegionClosedException}. Posted chunks are waited for, at most for the liveness time-out.
      *
      * @return completes once nothing can touch the bytes any more and, for an allocated region, the memory is released;
-     *     a second call has the same result. A slice cannot be closed: its future fails with {@link
-     *     IllegalStateException}
+     *     a second call has the same result. Fails with {@link SluiceException} if an adapter or device may still touch
+     *     the bytes, such as a GPU that does not answer: the memory must not be freed then. A slice cannot be closed:
+     *     its future fails with {@link IllegalStateException}
      */
     CompletableFuture<Void> close();
 }

@@ -2,6 +2,7 @@ package io.sluice.cuda;
 
 import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegistrationException;
+import io.sluice.engine.SluiceException;
 import io.sluice.engine.transport.DeviceWords;
 import io.sluice.engine.transport.DmaBufferMemory;
 import io.sluice.engine.transport.EventLoop;
@@ -34,6 +35,8 @@ final class DeviceRegistration implements StagedMemory, DeviceWords, DmaBufferMe
     // of another process; null for memory of this one
     private final @Nullable ImportedAllocation imported;
     private volatile boolean closed;
+    // a word's access has failed while the GPU did not answer
+    private volatile boolean unsure;
 
     private DeviceRegistration(
             RegionMemory memory, Gpu gpu, PinnedRings rings, MemoryFacts facts, @Nullable ImportedAllocation imported) {
@@ -244,29 +247,55 @@ final class DeviceRegistration implements StagedMemory, DeviceWords, DmaBufferMe
         throw new IllegalStateException(memory + " was freed while it is registered");
     }
 
+    /** The GPU may carry out later what has failed. */
+    private IllegalStateException unsure(IllegalStateException why) {
+        unsure = true;
+        return why;
+    }
+
     @Override
     public long load(long offset) {
-        return words.load(at(offset));
+        try {
+            return words.load(at(offset));
+        } catch (IllegalStateException e) {
+            throw unsure(e);
+        }
     }
 
     @Override
     public void store(long offset, long value) {
-        words.store(at(offset), value);
+        try {
+            words.store(at(offset), value);
+        } catch (IllegalStateException e) {
+            throw unsure(e);
+        }
     }
 
     @Override
     public long fetchAdd(long offset, long addend) {
-        return words.fetchAdd(current(offset), addend);
+        try {
+            return words.fetchAdd(current(offset), addend);
+        } catch (IllegalStateException e) {
+            throw unsure(e);
+        }
     }
 
     @Override
     public long compareAndSwap(long offset, long expected, long replacement) {
-        return words.compareAndSwap(current(offset), expected, replacement);
+        try {
+            return words.compareAndSwap(current(offset), expected, replacement);
+        } catch (IllegalStateException e) {
+            throw unsure(e);
+        }
     }
 
     @Override
     public void copyOut(long offset, MemorySegment to) {
-        words.copyOut(at(offset), to);
+        try {
+            words.copyOut(at(offset), to);
+        } catch (IllegalStateException e) {
+            throw unsure(e);
+        }
     }
 
     @Override
@@ -274,10 +303,20 @@ final class DeviceRegistration implements StagedMemory, DeviceWords, DmaBufferMe
         return 0;
     }
 
+    /**
+     * Waits for what the GPU was told of the memory's words.
+     *
+     * @throws SluiceException if it does not answer in time and may still write to the memory, which must not be freed
+     */
     @Override
     public void close() {
         closed = true;
         OF_PROCESS.remove(name);
+        if (unsure && !ReleaseThread.await(words::isIdle)) {
+            throw new SluiceException(gpu.id() + " does not answer, and may still change a word of " + memory
+                    + ", which stays allocated: is it held up by a kernel? Do not free memory of your own before that has"
+                    + " ended");
+        }
         if (imported != null) {
             imported.release();
         }

@@ -127,6 +127,11 @@ final class GpuWords {
                 id + " does not answer: is it held up by a kernel? What it was told last may take effect");
     }
 
+    /** Whether nothing is under way of what it was told: the memory that this was for may be freed. */
+    synchronized boolean isIdle() {
+        return ended || reached() == sequence || CudaStream.query(stream) != CudaStream.NOT_READY;
+    }
+
     /**
      * Further calls fail; false if the GPU may still write to the pinned memory, which stays. Blocks, for as long as any kernel of this
      * process runs on the GPU.

@@ -7,6 +7,7 @@ import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionState;
 import io.sluice.engine.MemoryKind;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RegistrationException;
 import io.sluice.engine.RemoteRegion;
@@ -15,6 +16,8 @@ import io.sluice.engine.Signal;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
+import io.sluice.jni.CudaDevice;
+import io.sluice.jni.CudaMemory;
 import io.sluice.testkit.ForkedJava;
 import io.sluice.testkit.Patience;
 import io.sluice.testkit.PatientOptions;
@@ -23,6 +26,7 @@ import java.lang.ProcessBuilder.Redirect;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -31,11 +35,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What a driver or a GPU refuses, or does not do, ends with a typed error, and the rest goes on. */
 class FaultsTest {
     private static final int BYTES = 1 << 20;
+    private static final Duration LONG_ENOUGH_TO_SEE = Duration.ofMillis(200);
 
     private final List<TransferEngine> engines = new ArrayList<>();
     // of tests before this one in the same process, whose GPUs may still be at work
@@ -272,6 +278,53 @@ class FaultsTest {
                 return false;
             }
         });
+    }
+
+    /** The GPU may store a word later that it was told while it did not answer: not into memory that is used again. */
+    @Test
+    void a_region_closes_when_its_words_are_in_place() {
+        TransferEngine engine = engine();
+        MemoryRegion region = engine.allocate(4096, on(0, RegionOptions.readWrite()));
+        MemoryRegion other = engine.allocate(4096, on(0, RegionOptions.readWrite()));
+        region.signal(0).set(3);
+        SoftGpu.hang(true);
+        assertThatThrownBy(() -> region.signal(0).set(4)).hasMessageContaining("does not answer");
+        CompletableFuture<Void> closed = region.close();
+        CompletableFuture<Void> otherClosed = other.close();
+        Patience.pause(LONG_ENOUGH_TO_SEE);
+        assertThat(closed).isNotDone();
+        SoftGpu.hang(false);
+        Patience.await(closed);
+        Patience.await(otherClosed);
+        Patience.await(engine.allocate(4096, on(0, RegionOptions.readWrite())).close());
+    }
+
+    @Test
+    @Tag("soak")
+    void memory_whose_words_may_still_change_is_kept() {
+        TransferEngine engine = engine();
+        long address = SoftGpu.malloc(0, BYTES);
+        MemoryRegion own = engine.register(
+                RegionMemory.device(MemoryKind.CUDA, SoftGpu.id(0), address, BYTES, () -> true),
+                on(0, RegionOptions.readWrite()));
+        MemoryRegion region = engine.allocate(BYTES, on(0, RegionOptions.readWrite()));
+        for (MemoryRegion each : List.of(own, region)) {
+            each.signal(0).set(3);
+            SoftGpu.hang(true);
+            assertThatThrownBy(() -> each.signal(0).set(4)).hasMessageContaining("does not answer");
+            assertThat(Patience.failure(each.close(), SluiceException.class))
+                    .hasMessageContaining("was not released")
+                    .cause()
+                    .isInstanceOf(SluiceException.class)
+                    .hasMessageContaining("may still change a word");
+            SoftGpu.hang(false);
+            long word = each.memory().address();
+            Patience.until("the word is stored", () -> SoftGpu.read(0, word, 1)[0] == 4);
+        }
+        SoftGpu.free(0, address);
+        long device = CudaException.check(CudaDevice.open(0), "no GPU");
+        assertThat(CudaMemory.free(device, region.memory().address(), 2 << 20)).isZero();
+        CudaDevice.close(device);
     }
 
     /** Such an error stays with a process, so that another one has it. */

@@ -66,7 +66,7 @@ final class TransportRegistrations implements AutoCloseable {
             made.stage(transports, memory);
             made.checkTaken(transports, memory);
         } catch (RuntimeException | Error e) {
-            made.close();
+            made.undo(e);
             throw e;
         }
         return made;
@@ -198,23 +198,41 @@ final class TransportRegistrations implements AutoCloseable {
         return sum;
     }
 
-    /** May block. */
+    private void undo(Throwable why) {
+        try {
+            close();
+        } catch (RuntimeException e) {
+            why.addSuppressed(e);
+        }
+    }
+
+    /**
+     * Ends all. May block.
+     *
+     * @throws RuntimeException if one could not be ended, so that an adapter or device may still touch the memory
+     */
     @Override
     public void close() {
         // adapters let go of exported memory before the device does
-        close(false);
-        close(true);
+        RuntimeException first = close(false, null);
+        first = close(true, first);
+        if (first != null) {
+            throw first;
+        }
     }
 
-    private void close(boolean exporting) {
+    private @Nullable RuntimeException close(boolean exporting, @Nullable RuntimeException earlier) {
+        RuntimeException first = earlier;
         for (RegisteredMemory registered : byTransport) {
             if (registered != null && registered instanceof DmaBufferMemory == exporting) {
                 try {
                     registered.close();
                 } catch (RuntimeException e) {
                     LOG.error("the registration {} could not be ended", registered, e);
+                    first = first == null ? e : first;
                 }
             }
         }
+        return first;
     }
 }
