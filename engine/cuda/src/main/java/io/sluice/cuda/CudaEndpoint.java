@@ -279,7 +279,7 @@ final class CudaEndpoint
 
     @Override
     public @Nullable String stuckLane(long now, long timeoutNanos) {
-        return inFlight > 0 && loop.waited(now, this) > timeoutNanos
+        return inFlight > 0 && Math.max(loop.waited(now, this), posting.waited(now)) > timeoutNanos
                 ? "a GPU's stream, whose work has made no progress: is the GPU held up by a kernel?"
                 : null;
     }

@@ -330,16 +330,16 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
     }
 
     /**
-     * How long what was posted first has taken until now, in nanoseconds; 0 if nothing is under way. What others have made wait for
-     * events is not counted.
+     * How long what was posted first has taken until now, in nanoseconds; 0 if nothing is under way. Of streams that wait for events only
+     * the endpoint's own work counts, also behind that of others.
      */
     long waited(long now, CudaEndpoint endpoint) {
         long longest = 0;
         @Nullable GpuStreams[] all = byOrdinal;
         for (int i = 0; i < all.length; i++) {
             for (StreamLane lane : GpuStreams.lanes(all[i])) {
-                if (lane.isBusy() && (i < gpus.count() || lane.isOldestOf(endpoint))) {
-                    longest = Math.max(longest, now - lane.oldest());
+                if (lane.isBusy()) {
+                    longest = Math.max(longest, i < gpus.count() ? now - lane.oldest() : lane.waited(now, endpoint));
                 }
             }
         }

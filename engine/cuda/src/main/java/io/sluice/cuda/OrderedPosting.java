@@ -22,6 +22,8 @@ final class OrderedPosting {
     private final Runnable resume;
     // there is no lane for them, or none may go to it yet
     private final ArrayDeque<WorkRequest> held = new ArrayDeque<>();
+    // since when none of them has got one
+    private long heldSince;
     private final CompletionRuns runs = new CompletionRuns();
 
     OrderedPosting(
@@ -61,6 +63,9 @@ final class OrderedPosting {
         endpoint.posted(request);
         runs.add(request);
         if (!place(request, ordinal, false)) {
+            if (held.isEmpty()) {
+                heldSince = context.loop().now();
+            }
             hold(request);
         }
         return 1;
@@ -118,6 +123,11 @@ final class OrderedPosting {
                 : lane;
     }
 
+    /** How long what waits for a lane has got none, in nanoseconds; 0 if nothing waits for one. */
+    long waited(long now) {
+        return held.isEmpty() ? 0 : now - heldSince;
+    }
+
     /** Posts what waits for a lane, as far as there is one, in order. */
     void postHeld(boolean looks) {
         if (held.isEmpty()) {
@@ -126,7 +136,9 @@ final class OrderedPosting {
         runs.letHeldGoOn();
         for (int left = held.size(); left > 0 && !held.isEmpty(); left--) {
             WorkRequest request = held.removeFirst();
-            if (!place(request, choice.ordinalOf(request, (CudaRemoteKey) request.remote()), looks)) {
+            if (place(request, choice.ordinalOf(request, (CudaRemoteKey) request.remote()), looks)) {
+                heldSince = context.loop().now();
+            } else {
                 hold(request);
             }
         }

@@ -211,9 +211,14 @@ final class StreamLane {
         return number == stoppedNumber;
     }
 
-    /** Whether an owner's request is its oldest. */
-    boolean isOldestOf(Owner owner) {
-        return owner.equals(owners[head & MASK]);
+    /** How long an owner's oldest request has been here until now, in nanoseconds; 0 if it has none. */
+    long waited(long now, Owner owner) {
+        for (int i = head; i != tail; i++) {
+            if (owner.equals(owners[i & MASK])) {
+                return now - postedAt[i & MASK];
+            }
+        }
+        return 0;
     }
 
     /** Whether something is done that was not completed yet. */

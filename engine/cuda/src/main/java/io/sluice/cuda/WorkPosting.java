@@ -506,6 +506,11 @@ final class WorkPosting {
         ordered.postHeld(false);
     }
 
+    /** How long what waits for a lane has got none, in nanoseconds. */
+    long waited(long now) {
+        return ordered.waited(now);
+    }
+
     /** Posts what waits for a lane too, if its event has happened. */
     void postHappened() {
         ordered.postHeld(true);
