@@ -27,6 +27,16 @@ public interface StartEvent {
          *     transfer fails as a {@link StartEventException}
          */
         void happened(@Nullable Throwable error);
+
+        /**
+         * Returns whether the transfer still waits for the event. An event that is polled must be asked for this before
+         * each look at it: its owner may destroy it once the transfer has ended. Any thread.
+         *
+         * @return false once the transfer has ended; true by default
+         */
+        default boolean isAwaited() {
+            return true;
+        }
     }
 
     /**

@@ -13,7 +13,8 @@ public interface StreamEvent extends StartEvent {
     /**
      * Returns the event's handle in the device's driver.
      *
-     * @return a handle such as a {@code cudaEvent_t}; valid until the transfers that start after it have ended
+     * @return a handle such as a {@code cudaEvent_t}; valid until the transfers that start after it have ended and are
+     *     quiescent
      */
     long handle();
 

@@ -112,8 +112,7 @@ class EngineLifecycleTest {
         engine.close();
         Patience.await(engine.closeAsync());
         Patience.await(first);
-        assertThat(Patience.failure(
-                        engine.connect(EngineAddress.of("127.0.0.1", 1)), ConnectionClosedException.class))
+        assertThat(Patience.failure(engine.connect(EngineAddress.of("127.0.0.1", 1)), ConnectionClosedException.class))
                 .hasMessageContaining(engine.id().toString());
     }
 }

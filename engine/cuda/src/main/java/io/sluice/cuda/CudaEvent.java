@@ -59,7 +59,7 @@ public final class CudaEvent implements StreamEvent {
         Thread.ofVirtual().name("sluice-cuda-event").start(() -> {
             Throwable error = null;
             try {
-                await();
+                await(listener);
             } catch (CudaException e) {
                 error = e;
             }
@@ -67,16 +67,22 @@ public final class CudaEvent implements StreamEvent {
         });
     }
 
-    private void await() {
+    /** Returns once it has happened, or is not awaited any more: then its owner may have destroyed it. */
+    private void await(Listener listener) {
         long device = CudaException.check(CudaDevice.open(ordinal), "cannot open " + gpu);
         try {
             long nap = SHORTEST_NANOS;
-            int state;
-            while ((state = CudaStream.eventQuery(device, handle)) == CudaStream.NOT_READY) {
-                LockSupport.parkNanos(nap);
-                nap = Math.min(2 * nap, LONGEST_NANOS);
+            int state = CudaStream.NOT_READY;
+            while (state == CudaStream.NOT_READY && listener.isAwaited()) {
+                state = CudaStream.eventQuery(device, handle);
+                if (state == CudaStream.NOT_READY) {
+                    LockSupport.parkNanos(nap);
+                    nap = Math.min(2 * nap, LONGEST_NANOS);
+                }
             }
-            CudaException.check(state, "an event of " + gpu + " will not happen");
+            if (state != CudaStream.NOT_READY) {
+                CudaException.check(state, "an event of " + gpu + " will not happen");
+            }
         } finally {
             CudaDevice.close(device);
         }

@@ -11,6 +11,7 @@ import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
+import io.sluice.engine.StartEvent;
 import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
@@ -20,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -367,6 +369,29 @@ class StreamOrderTest {
         UserStream using = stream(0);
         using.await(word.handle());
         Patience.until("the word is stored", using::isDone);
+    }
+
+    /** Its owner may have destroyed it. */
+    @Test
+    void an_event_that_is_not_awaited_any_more_is_not_looked_at() {
+        UserStream stream = stream(0);
+        stream.gate();
+        AtomicBoolean awaited = new AtomicBoolean(true);
+        CompletableFuture<Void> left = new CompletableFuture<>();
+        CudaEvent.of(SoftGpu.id(0), stream.record()).whenHappened(new StartEvent.Listener() {
+            @Override
+            public void happened(Throwable error) {
+                left.complete(null);
+            }
+
+            @Override
+            public boolean isAwaited() {
+                return awaited.get();
+            }
+        });
+        assertThat(left).isNotDone();
+        awaited.set(false);
+        Patience.await(left);
     }
 
     @Test

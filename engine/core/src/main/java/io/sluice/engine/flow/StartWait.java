@@ -37,6 +37,11 @@ final class StartWait implements StartEvent.Listener, FlowTask {
         }
     }
 
+    @Override
+    public boolean isAwaited() {
+        return transfer != null;
+    }
+
     /** The transfer, or null if its run has ended. */
     @Nullable
     FlowTransfer transfer() {

@@ -86,8 +86,10 @@ public final class VariableNames {
             .toList();
 
     /** Read by the transport for memory of GPUs, which is a module above this. */
-    static final List<String> OF_CUDA =
-            Stream.of("CUDA_BLOCKS", "CUDA_COPY_ENGINES", "CUDA_MAPPED", "CUDA_STAGED_CHUNK", "CUDA_STAGING_BYTES").map(PREFIX::concat).toList();
+    static final List<String> OF_CUDA = Stream.of(
+                    "CUDA_BLOCKS", "CUDA_COPY_ENGINES", "CUDA_MAPPED", "CUDA_STAGED_CHUNK", "CUDA_STAGING_BYTES")
+            .map(PREFIX::concat)
+            .toList();
 
     /** Read by the command line and what starts it. */
     private static final List<String> OF_PROGRAMS = Stream.of(

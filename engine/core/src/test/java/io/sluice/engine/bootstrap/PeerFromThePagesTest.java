@@ -43,8 +43,8 @@ class PeerFromThePagesTest {
         try (TransferEngine engine = TransferEngine.open(options.build())) {
             MemoryRegion region =
                     engine.allocate(4096, RegionOptions.readWrite().named("pages"));
-            engine.onConnection(connection ->
-                    connection.subscribe(listener(notified)).request(Long.MAX_VALUE));
+            engine.onConnection(
+                    connection -> connection.subscribe(listener(notified)).request(Long.MAX_VALUE));
             command.add(engine.address().host());
             command.add(Integer.toString(engine.address().port()));
             if (!token.isEmpty()) {

@@ -42,8 +42,7 @@ class PathQueueTest {
     private enum CudaMemory implements LeasedMemory {
         INSTANCE;
 
-        private static final RegionMemory NOTHING =
-                RegionMemory.device(MemoryKind.CUDA, "GPU-0", MIB, MIB, () -> true);
+        private static final RegionMemory NOTHING = RegionMemory.device(MemoryKind.CUDA, "GPU-0", MIB, MIB, () -> true);
 
         @Override
         public @Nullable RegisteredMemory registration(int transport) {
@@ -67,8 +66,7 @@ class PathQueueTest {
     @Test
     void anElementIsOneChunkUnlessItsKindOfMemoryPrefersSmallerOnes() {
         PathQueue queue = queue(
-                new Capabilities(MIB, true).withPreferredChunk(MemoryKind.CUDA, 4096),
-                new SteppedFlow.HeldRequests());
+                new Capabilities(MIB, true).withPreferredChunk(MemoryKind.CUDA, 4096), new SteppedFlow.HeldRequests());
         assertThat(queue.chunk(null, 0, 8192)).isEqualTo(8192);
         assertThat(queue.chunk(CudaMemory.INSTANCE, 0, 4096)).isEqualTo(4096);
         assertThat(queue.chunk(CudaMemory.INSTANCE, 0, 8192)).isEqualTo(4096);

@@ -83,10 +83,8 @@ final class GpuPrograms {
         GpuKernel kernel = GpuModule.load(gpu, ptx).kernel("pack");
         GpuStream stream = GpuStream.create(gpu, TransferPriority.HIGH);
         var arguments = KernelArguments.ofLongs(mapped.address(), count);
-        GpuWork work = stream.work()
-                .launch(kernel, shape, arguments)
-                .uses(mapped)
-                .build();
+        GpuWork work =
+                stream.work().launch(kernel, shape, arguments).uses(mapped).build();
         stream.onReached(connection.loop(), callback).arm(work.submit());
         // end
         return work;

@@ -443,7 +443,9 @@ interface StartEventContract extends Contract {
                 prepared.cancel();
                 ends.awaitFailure(TransferCancelledException.class);
                 await(prepared.quiesced());
+                assertThat(listeners.get(2 * round).isAwaited()).isFalse();
                 prepared.start();
+                assertThat(listeners.get(2 * round + 1).isAwaited()).isTrue();
                 listeners.get(2 * round).happened(null);
                 pair.notify(new byte[0], TransferOptions.defaults().withDeadline(Duration.ofMillis(10)))
                         .await();
