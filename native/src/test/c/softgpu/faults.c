@@ -6,8 +6,9 @@ struct counters counters;
 atomic_uint_fast64_t fault_delay;
 atomic_bool fault_hang;
 atomic_bool fault_import;
-
 atomic_bool fault_atomics;
+atomic_bool fault_pins;
+atomic_bool pools;
 
 static atomic_int_fast64_t operations_left = -1;
 static atomic_int_fast64_t copies_left;
@@ -29,6 +30,14 @@ EXPORT void soft_gpu_fault_after(int64_t operations) {
 
 EXPORT void soft_gpu_refuse_import(int refuse) {
     atomic_store(&fault_import, refuse != 0);
+}
+
+EXPORT void soft_gpu_refuse_pins(int refuse) {
+    atomic_store(&fault_pins, refuse != 0);
+}
+
+EXPORT void soft_gpu_pools(int on) {
+    atomic_store(&pools, on != 0);
 }
 
 EXPORT void soft_gpu_refuse_copies(int64_t after, int64_t count) {

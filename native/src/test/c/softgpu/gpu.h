@@ -88,6 +88,7 @@ struct allocation {
     uint64_t buffer_id;
     bool is_virtual;        /* of the virtual-memory API */
     bool is_imported;
+    bool is_pooled;
     int handle_types;
     bool is_rdma_capable;
     char *bytes_here;
@@ -210,6 +211,8 @@ extern atomic_uint_fast64_t fault_delay;
 extern atomic_bool fault_hang;
 extern atomic_bool fault_import;
 extern atomic_bool fault_atomics;
+extern atomic_bool fault_pins;
+extern atomic_bool pools;
 
 #define COUNT(name, amount) atomic_fetch_add(&counters.name, (amount))
 

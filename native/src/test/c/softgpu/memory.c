@@ -124,6 +124,7 @@ cuda_result allocation_make(int device, size_t bytes, bool is_virtual, struct al
     allocation->is_virtual = is_virtual;
     allocation->handle_types = is_virtual ? CUDA_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR : 0;
     allocation->is_rdma_capable = true;
+    allocation->is_pooled = !is_virtual && atomic_load(&pools);
     snprintf(name, sizeof name, NAME_FORMAT, device, bytes, allocation->handle_types, allocation->is_rdma_capable);
     allocation->fd = memfd_create(name, MFD_CLOEXEC);
     cuda_result result = allocation->fd < 0 || ftruncate(allocation->fd, (off_t)bytes) != 0 ? CUDA_OUT_OF_MEMORY
@@ -245,7 +246,8 @@ static bool may_reach(int ordinal, const struct mapping *mapping) {
         return true;
     }
     struct device *device = device_at(ordinal);
-    return mapping->kind == LEGACY && device != NULL && device->reaches[mapping->allocation->device];
+    return mapping->kind == LEGACY && !mapping->allocation->is_pooled && device != NULL
+            && device->reaches[mapping->allocation->device];
 }
 
 /* Registrations that follow each other are one range for kernels, though not for one call to the driver. */

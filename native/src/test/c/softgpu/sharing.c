@@ -135,6 +135,9 @@ EXPORT cuda_result cuMemHostRegister_v2(void *address, size_t bytes, unsigned fl
     if (address == NULL || bytes == 0 || flags != (CUDA_HOST_PORTABLE | CUDA_HOST_DEVICE_MAP)) {
         return CUDA_INVALID_VALUE;
     }
+    if (atomic_load(&fault_pins)) {
+        return CUDA_OUT_OF_MEMORY;
+    }
     world_write();
     cuda_result result = overlaps(at, bytes)
             ? CUDA_HOST_MEMORY_ALREADY_REGISTERED
@@ -199,7 +202,7 @@ static cuda_result put_attribute(const struct mapping *mapping, int attribute, v
             memcpy(value, &longer, sizeof longer);
             return CUDA_SUCCESS;
         case CUDA_POINTER_IS_LEGACY_IPC_CAPABLE:
-            word = mapping != NULL && mapping->kind == LEGACY;
+            word = mapping != NULL && mapping->kind == LEGACY && !allocation->is_pooled;
             memcpy(value, &word, sizeof word);
             return CUDA_SUCCESS;
         case CUDA_POINTER_ALLOWED_HANDLE_TYPES:
@@ -224,7 +227,7 @@ static cuda_result put_attribute(const struct mapping *mapping, int attribute, v
             return CUDA_SUCCESS;
         }
         case CUDA_POINTER_POOL_HANDLE: {
-            void *pool = NULL;
+            const void *pool = allocation != NULL && allocation->is_pooled ? (const void *)&pools : NULL;
             memcpy(value, &pool, sizeof pool);
             return CUDA_SUCCESS;
         }

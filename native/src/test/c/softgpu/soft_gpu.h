@@ -24,6 +24,10 @@ void soft_gpu_hang(int hang);
 void soft_gpu_fault_after(int64_t operations);
 /* Opening handles and descriptors of other processes fails. */
 void soft_gpu_refuse_import(int refuse);
+/* The host's memory cannot be registered. */
+void soft_gpu_refuse_pins(int refuse);
+/* What is allocated from then on is of a pool: no process opens it, and no GPU but its own reaches it. */
+void soft_gpu_pools(int on);
 /* So many copies are taken, then so many refused as if memory had run out. */
 void soft_gpu_refuse_copies(int64_t after, int64_t count);
 /* No memory can be exported as a DMA buffer. */

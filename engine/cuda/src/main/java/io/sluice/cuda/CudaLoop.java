@@ -256,7 +256,7 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
 
     /**
      * The others of the same number go on, but for those behind a wait: only their word says that the GPU has done with the memory.
-     * The word of the run is not stored.
+     * Neither the word of the run is stored, nor the signal that follows the bytes.
      */
     private void refused(int record, int error) {
         StreamLane lane = lanesOfRecords[record];
@@ -277,6 +277,9 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
             // its own request is not yet the lane's if that is still being made
             if (run != null && (isSame || run.hasFailed())) {
                 put((long) i * CudaStream.REQUEST_BYTES, CudaStream.REQUEST_WORD_OFFSET, 0);
+            }
+            if (isSame) {
+                put((long) i * CudaStream.REQUEST_BYTES, CudaStream.REQUEST_SIGNAL_OFFSET, 0);
             }
             if (isSame && lane.isStopped(number)) {
                 empty(i);

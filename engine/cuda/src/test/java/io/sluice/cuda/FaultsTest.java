@@ -37,6 +37,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a driver or a GPU refuses, or does not do, ends with a typed error, and the rest goes on. */
 class FaultsTest {
@@ -61,6 +63,7 @@ class FaultsTest {
         SoftGpu.refuseImports(false);
         SoftGpu.refuseCopies(0, 0);
         SoftGpu.refusePeerAtomics(false);
+        SoftGpu.refusePins(false);
         engines.forEach(engine -> Patience.await(engine.closeAsync()));
         assertThat(SoftGpu.count("allocations")).isLessThanOrEqualTo(allocations);
         assertThat(SoftGpu.count("registrations")).isLessThanOrEqualTo(registrations);
@@ -325,6 +328,68 @@ class FaultsTest {
         long device = CudaException.check(CudaDevice.open(0), "no GPU");
         assertThat(CudaMemory.free(device, region.memory().address(), 2 << 20)).isZero();
         CudaDevice.close(device);
+    }
+
+    /** Copies in one part, or more than a stream takes at once: what the signal tells of is not there. */
+    @ParameterizedTest
+    @ValueSource(ints = {8, 600})
+    void no_signal_follows_a_copy_that_the_driver_does_not_take(int pages) {
+        TransferEngine initiator = engine();
+        TransferEngine target = engine();
+        Connection connection = Patience.await(initiator.connect(target.address()));
+        MemoryRegion there = target.allocate(4 << 20, on(1, RegionOptions.readWrite()));
+        RemoteRegion remote = Patience.await(connection.attach(there.descriptor()));
+        long page = PinnedRanges.PAGE_BYTES;
+        try (Arena arena = Arena.ofShared()) {
+            MemorySegment memory = arena.allocate(pages * page, page);
+            List<MemorySegment> pinned = IntStream.range(0, pages / 2)
+                    .mapToObj(i -> memory.asSlice(2 * i * page, page))
+                    .toList();
+            pinned.forEach(SoftGpu::pinHost);
+            MemoryRegion region = initiator.register(memory, RegionOptions.local());
+            // pinned from here on
+            Patience.await(writeWithSignal(connection, region, remote));
+            assertThat(there.signal(0).value()).isEqualTo(1);
+            // it is refused again as the first of the next call
+            SoftGpu.refuseCopies(3, 2);
+            Patience.failure(writeWithSignal(connection, region, remote), SluiceException.class);
+            assertThat(there.signal(0).value()).isEqualTo(1);
+            Patience.await(writeWithSignal(connection, region, remote));
+            assertThat(there.signal(0).value()).isEqualTo(2);
+            Patience.await(region.close());
+            pinned.forEach(SoftGpu::unpinHost);
+        }
+    }
+
+    private static CompletableFuture<Void> writeWithSignal(
+            Connection connection, MemoryRegion local, RemoteRegion remote) {
+        CompletableFuture<Void> end = new CompletableFuture<>();
+        connection.writeWithSignal(
+                local,
+                0,
+                remote,
+                64,
+                local.length(),
+                new RemoteSignal(remote, 0).weak(),
+                TransferOptions.defaults(),
+                (transfer, error) -> Ends.complete(end, error));
+        return end;
+    }
+
+    @Test
+    void memory_that_cannot_be_cleared_is_refused_and_leaves_no_stream() {
+        TransferEngine engine = engine();
+        Patience.await(engine.allocate(4096, on(0, RegionOptions.local())).close());
+        Patience.until("only that for words is left", () -> SoftGpu.count("streams") == 1);
+        SoftGpu.refusePins(true);
+        for (int i = 0; i < 10; i++) {
+            assertThatThrownBy(() -> engine.allocate(4096, on(0, RegionOptions.local())))
+                    .isInstanceOf(RegistrationException.class)
+                    .hasMessageContaining("cannot pin");
+        }
+        Patience.until("their streams are gone", () -> SoftGpu.count("streams") == 1);
+        SoftGpu.refusePins(false);
+        Patience.await(engine.allocate(4096, on(0, RegionOptions.local())).close());
     }
 
     /** Such an error stays with a process, so that another one has it. */

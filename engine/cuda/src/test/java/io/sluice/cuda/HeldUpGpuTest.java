@@ -8,6 +8,7 @@ import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferEngine;
+import io.sluice.engine.TransferOptions;
 import io.sluice.testkit.Patience;
 import io.sluice.testkit.PatientOptions;
 import java.lang.foreign.Arena;
@@ -69,6 +70,75 @@ class HeldUpGpuTest {
         kernel = null;
         Patience.await(closed);
         Patience.until("all is given back", () -> SoftGpu.count("allocations") <= allocations);
+    }
+
+    /** The driver unpins nothing meanwhile: neither who closes a word waits for that, nor the poller that ends its last run. */
+    @Test
+    void words_are_given_back_by_no_poller() {
+        TransferEngine initiator = engine();
+        TransferEngine target = engine();
+        Connection connection = Patience.await(initiator.connect(target.address()));
+        MemoryRegion local = initiator.allocate(BYTES, RegionOptions.local().on(MemoryKind.CUDA, SoftGpu.id(0)));
+        MemoryRegion there = target.allocate(BYTES, RegionOptions.readWrite().on(MemoryKind.CUDA, SoftGpu.id(0)));
+        RemoteRegion remote = Patience.await(connection.attach(there.descriptor()));
+        Patience.await(Ends.write(local, 0, remote, 0, BYTES));
+        long registrations = SoftGpu.count("registrations");
+        StreamWord idle = StreamWord.allocate(SoftGpu.id(0));
+        StreamWord used = StreamWord.allocate(SoftGpu.id(0));
+        used.next();
+        kernel = new EndlessKernel(0);
+        SoftGpu.hang(true);
+        CompletableFuture<Void> end = new CompletableFuture<>();
+        connection.write(
+                local,
+                0,
+                remote,
+                0,
+                BYTES,
+                TransferOptions.defaults().completeInto(used),
+                (transfer, error) -> Ends.complete(end, error));
+        try {
+            Patience.until("it is posted", () -> connection.window().bytes() == BYTES);
+            CompletableFuture<Void> closed = CompletableFuture.runAsync(
+                    () -> {
+                        idle.close();
+                        used.close();
+                    },
+                    task -> new Thread(task).start());
+            Patience.await(closed);
+            SoftGpu.hang(false);
+            Patience.await(end);
+            Patience.await(Ends.write(local, 0, remote, 0, BYTES));
+            assertThat(SoftGpu.count("registrations")).isEqualTo(registrations + 3);
+        } finally {
+            SoftGpu.hang(false);
+            kernel.close();
+            kernel = null;
+        }
+        Patience.until("both are given back", () -> SoftGpu.count("registrations") == registrations);
+        Patience.await(initiator.closeAsync());
+        Patience.await(target.closeAsync());
+    }
+
+    /** Streams that have not begun are waited for together. */
+    @Test
+    void opening_many_streams_takes_no_longer_than_opening_one() {
+        try (Gpus gpus = new Gpus(1)) {
+            Gpu gpu = gpus.open(0);
+            SoftGpu.hang(true);
+            long began = System.nanoTime();
+            GpuStreams one = GpuStreams.open(gpu, 1);
+            long first = System.nanoTime() - began;
+            GpuStreams many = GpuStreams.open(gpu, GpuStreams.ORDERED);
+            long second = System.nanoTime() - began - first;
+            SoftGpu.hang(false);
+            // one after the other they would take 8 times as long
+            assertThat(second).isLessThan(GpuStreams.ORDERED / 2 * first);
+            one.close();
+            many.close();
+        } finally {
+            SoftGpu.hang(false);
+        }
     }
 
     /** Its pages stay pinned until the kernel ends; meanwhile others are pinned and used. */

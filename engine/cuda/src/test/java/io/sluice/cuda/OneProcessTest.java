@@ -282,6 +282,30 @@ class OneProcessTest {
         }
     }
 
+    /** Another one's kernel would fault, and end all work of the process. */
+    @Test
+    void memory_of_a_pool_is_reached_by_its_own_gpu_alone() {
+        SoftGpu.pools(true);
+        long address = SoftGpu.malloc(0, BYTES);
+        SoftGpu.pools(false);
+        try {
+            MemoryRegion there = register(0, address, BYTES);
+            MemoryRegion far = region(initiator, 1, RegionOptions.local());
+            assertThat(Patience.failure(connection.attach(there.descriptor()), CudaException.class))
+                    .hasMessageContaining("its own GPU alone");
+            MemoryRegion near = region(initiator, 0, RegionOptions.local());
+            RemoteRegion remote = Patience.await(connection.attach(there.descriptor()));
+            byte[] source = fill(0, near);
+            Patience.await(Ends.write(near, 0, remote, 0, BYTES));
+            assertThat(Arrays.mismatch(SoftGpu.read(0, address, BYTES), source)).isEqualTo(-1);
+            Patience.failure(Ends.write(far, 0, remote, 0, BYTES), SluiceException.class);
+            Patience.await(Ends.write(near, 0, remote, 0, BYTES));
+            Patience.await(there.close());
+        } finally {
+            SoftGpu.free(0, address);
+        }
+    }
+
     private MemoryRegion register(int ordinal, long address, long bytes) {
         return target.register(
                 RegionMemory.device(MemoryKind.CUDA, SoftGpu.id(ordinal), address, bytes, () -> true),

@@ -98,6 +98,16 @@ final class SoftGpu {
         set("soft_gpu_refuse_import", on ? 1 : 0);
     }
 
+    /** Memory of the host cannot be pinned. */
+    static void refusePins(boolean on) {
+        set("soft_gpu_refuse_pins", on ? 1 : 0);
+    }
+
+    /** {@link #malloc} gives memory of a pool: no process opens it, and no GPU but its own reaches it. */
+    static void pools(boolean on) {
+        set("soft_gpu_pools", on ? 1 : 0);
+    }
+
     /** After so many copies so many are not taken. */
     static void refuseCopies(long after, long count) {
         set("soft_gpu_refuse_copies", after, count);
