@@ -331,6 +331,10 @@ static void check_peer(void) {
     int server = sluice_local_accept(listener);
     CHECK(server >= 0);
     CHECK_SAME(sluice_local_peer(server), (int64_t)child << 32 | (uint32_t)sluice_local_user_id());
+    int process = sluice_local_peer_process(server);
+    CHECK(process >= 0);
+    await_ready(process, EPOLLIN);
+    CHECK_SAME(sluice_socket_close(process), 0);
     await_child(child);
     close_both(listener, server);
     CHECK_SAME(sluice_local_process_id(), parent);
@@ -338,9 +342,11 @@ static void check_peer(void) {
     int ends[2];
     CHECK_SAME(pipe2(ends, O_CLOEXEC), 0);
     CHECK_SAME(sluice_local_peer(ends[0]), -ENOTSOCK);
+    CHECK_SAME(sluice_local_peer_process(ends[0]), -ENOTSOCK);
     close_both(ends[0], ends[1]);
     int socket = sluice_socket_open(false);
     CHECK_SAME(sluice_local_peer(socket), -ENOTCONN);
+    CHECK(sluice_local_peer_process(socket) < 0);
     CHECK_SAME(sluice_socket_close(socket), 0);
 }
 

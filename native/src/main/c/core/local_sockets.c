@@ -4,10 +4,19 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #define BACKLOG 16
+
+/* What older headers of the system lack. */
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
 
 /* Room for the most descriptors of a message: those that did not fit would be dropped unnoticed. */
 union control {
@@ -177,6 +186,21 @@ int64_t sluice_local_peer(int fd) {
         return -ENOTCONN;
     }
     return (int64_t)peer.pid << 32 | (int64_t)peer.uid;
+}
+
+int sluice_local_peer_process(int fd) {
+    int process = -1;
+    socklen_t length = sizeof process;
+    int result = sluice_result(getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &process, &length));
+    if (result != -ENOPROTOOPT) {
+        return result < 0 ? result : process;
+    }
+    /* Before Linux 6.5. */
+    int64_t peer = sluice_local_peer(fd);
+    if (peer < 0) {
+        return (int)peer;
+    }
+    return peer >> 32 == 0 ? -ESRCH : sluice_result((int)syscall(SYS_pidfd_open, (pid_t)(peer >> 32), 0));
 }
 
 int sluice_local_user_id(void) {

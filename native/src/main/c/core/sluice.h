@@ -111,6 +111,7 @@ int sluice_local_accept(int fd);
 int sluice_local_send(int fd, const void *bytes, int length, const void *descriptors, int count);
 int64_t sluice_local_receive(int fd, void *bytes, int length, void *descriptors, int maximum);
 int64_t sluice_local_peer(int fd);
+int sluice_local_peer_process(int fd);
 int sluice_local_user_id(void);
 int sluice_local_process_id(void);
 

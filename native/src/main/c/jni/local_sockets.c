@@ -41,6 +41,10 @@ JNIEXPORT jlong JNICALL Java_io_sluice_jni_LocalSockets_peer(UNUSED JNIEnv *env,
     return sluice_local_peer(fd);
 }
 
+JNIEXPORT jint JNICALL Java_io_sluice_jni_LocalSockets_peerProcess(UNUSED JNIEnv *env, UNUSED jclass type, jint fd) {
+    return sluice_local_peer_process(fd);
+}
+
 JNIEXPORT jint JNICALL Java_io_sluice_jni_LocalSockets_userId(UNUSED JNIEnv *env, UNUSED jclass type) {
     return sluice_local_user_id();
 }

@@ -97,6 +97,18 @@ public final class LocalSockets {
     public static native long peer(int fd);
 
     /**
+     * Opens the peer's process: that of its connect or, on the connecting side, of its listen. The descriptor is readable
+     * once all threads of the process have ended and what it had open is closed, also if that process is not reaped. {@link
+     * Sockets#close} closes it, and it is closed on {@code exec}.
+     *
+     * @param fd a connected socket, whose peer's process lives
+     * @return the descriptor (a pidfd), or {@code -errno}: {@code -ESRCH} or {@code -EINVAL} if the process has ended,
+     *     {@code -ENOSYS} before Linux 5.3, {@code -ENOTCONN} or {@code -ENODATA} if there is no peer, {@code -EMFILE}, {@code
+     *     -ENFILE}
+     */
+    public static native int peerProcess(int fd);
+
+    /**
      * Returns the effective user id of this process.
      *
      * @return the user id, an unsigned number

@@ -111,6 +111,15 @@ final class CudaEndpoint
         }
 
         @Override
+        public boolean hungUp() {
+            boolean mayReach = !peerStopped && own.isReachable();
+            if (mayReach) {
+                fail(new SluiceException("the peer has closed its end of the path over GPUs"));
+            }
+            return mayReach;
+        }
+
+        @Override
         public void peerGone() {
             stopped();
         }

@@ -3,6 +3,7 @@ package io.sluice.cuda;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransportUnavailableException;
+import io.sluice.engine.transport.Deadline;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.SecretSource;
@@ -16,18 +17,23 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * The Unix socket between two endpoints: it carries descriptors, and its end tells that the peer's process has ended. The acceptor
- * waits at a socket of a random name, which only the authenticated bootstrap tells; both sides must be of one user, and prove that
+ * The Unix socket between two endpoints: it carries descriptors, and its end tells that the peer has left. A process that is killed may
+ * close it before its GPUs' work has ended, so that the end of the process is waited for. The acceptor waits at a socket of a random name, which only the authenticated bootstrap tells; both sides must be of one user, and prove that
  * they know the other's secret. On the loop's thread.
  */
 final class PeerLink implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(PeerLink.class);
     private static final int NONE = -1;
     private static final int MOST_BYTES = 256;
     // what is left makes the socket readable again
     private static final int MOST_AT_ONCE = 64;
     private static final int MOST_DESCRIPTORS = 1;
+    // the driver ends the work of a process within seconds
+    private static final long LONGEST_END_NANOS = 10_000_000_000L;
 
     private final EndpointContext context;
     private final Owner owner;
@@ -38,8 +44,12 @@ final class PeerLink implements AutoCloseable {
     private final MemorySegment descriptors = arena.allocate(Integer.BYTES, Long.BYTES);
     private int listener = NONE;
     private int socket = NONE;
+    // the peer's; there is none on old kernels
+    private int process = NONE;
     private EventLoop.@Nullable Watch listening;
     private EventLoop.@Nullable Watch watch;
+    private EventLoop.@Nullable Watch ending;
+    private final LastWait lastWait = new LastWait();
     private byte[] peerSecret = {};
     private boolean met;
     private boolean full;
@@ -59,8 +69,27 @@ final class PeerLink implements AutoCloseable {
         /** The two sides do not meet, or what has come is damaged. */
         void failed(SluiceException error);
 
-        /** The peer's end is closed. */
+        /**
+         * The peer's end is closed; {@link #peerGone} follows.
+         *
+         * @return whether the peer may still reach memory, so that the end of its process is to be waited for
+         */
+        boolean hungUp();
+
+        /** The peer's end is closed, and its process has ended if that was waited for. */
         void peerGone();
+    }
+
+    /** The peer's process goes on without its socket, or the driver cannot end its work. */
+    private final class LastWait extends Deadline {
+        @Override
+        protected void expired() {
+            LOG.warn(
+                    "the peer has left its Unix socket {} s ago, but its process goes on: memory that its GPUs may reach is"
+                            + " given back",
+                    LONGEST_END_NANOS / 1_000_000_000);
+            safely(PeerLink.this::ended);
+        }
     }
 
     PeerLink(EndpointContext context, SecretSource secrets, Owner owner) {
@@ -106,6 +135,7 @@ final class PeerLink implements AutoCloseable {
                             + " of GPUs with those of their own user only");
         }
         watch(connected);
+        process = LocalSockets.peerProcess(connected);
         sendSecret(CudaMessage.HELLO);
     }
 
@@ -123,6 +153,7 @@ final class PeerLink implements AutoCloseable {
             return;
         }
         socket = accepted;
+        process = LocalSockets.peerProcess(accepted);
         watch(accepted);
     }
 
@@ -157,6 +188,20 @@ final class PeerLink implements AutoCloseable {
         }
         Sockets.close(socket);
         socket = NONE;
+        closeProcess();
+    }
+
+    private void closeProcess() {
+        EventLoop.Watch current = ending;
+        if (current != null) {
+            ending = null;
+            current.cancel();
+            context.loop().disarm(lastWait);
+        }
+        if (process >= 0) {
+            Sockets.close(process);
+            process = NONE;
+        }
     }
 
     /** Processes of one user are one trust domain, and no others. */
@@ -182,7 +227,11 @@ final class PeerLink implements AutoCloseable {
             if (received == -Errno.EAGAIN) {
                 return;
             }
-            if (received == 0 || received == -Errno.ECONNRESET) {
+            if (received == -Errno.ECONNRESET) {
+                // told once, before what the peer had sent: it has left without having received all
+                continue;
+            }
+            if (received == 0) {
                 gone();
                 return;
             }
@@ -213,6 +262,17 @@ final class PeerLink implements AutoCloseable {
         if (!met) {
             throw new TransportUnavailableException("the peer has left the Unix socket");
         }
+        if (!owner.hungUp() || process < 0) {
+            ended();
+            return;
+        }
+        EventLoop.Watch made = context.loop().watch(process, (readable, writable) -> safely(this::ended));
+        ending = made;
+        context.loop().arm(lastWait, context.loop().now() + LONGEST_END_NANOS);
+    }
+
+    private void ended() {
+        closeProcess();
         owner.peerGone();
     }
 
@@ -312,6 +372,7 @@ final class PeerLink implements AutoCloseable {
         if (current != null) {
             current.cancel();
         }
+        closeProcess();
         if (socket != NONE) {
             Sockets.close(socket);
         }

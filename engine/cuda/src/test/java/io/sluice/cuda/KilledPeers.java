@@ -14,15 +14,19 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.StaleDescriptorException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.jni.CudaDevice;
+import io.sluice.jni.LocalSockets;
+import io.sluice.jni.Sockets;
 import io.sluice.testkit.Patience;
 import io.sluice.testkit.PatientOptions;
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -46,6 +50,7 @@ final class KilledPeers implements AutoCloseable {
     private static final int IN_FLIGHT = 64;
     // other allocations of the driver, such as those of a context that goes
     private static final long SLACK_BYTES = 4 << 20;
+    private static final Duration LONG_ENOUGH_TO_SEE = Duration.ofMillis(200);
 
     private final TransferEngine engine = open();
     private final Random random = new Random(50);
@@ -166,8 +171,21 @@ final class KilledPeers implements AutoCloseable {
         RemoteRegion remote = Patience.await(connection.attach(descriptor(descriptor)));
         new Load(connection, local, remote).awaitBegun();
         System.out.println("LOADING");
-        while (System.in.read() >= 0) {
-            // until it is killed
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        // until it is killed
+        while (in.readLine() != null) {
+            leaveSockets();
+            System.out.println("LEFT");
+        }
+    }
+
+    /** As the kernel does while it ends a process, of which more goes on. */
+    private static void leaveSockets() {
+        String[] descriptors = new File("/proc/self/fd").list();
+        for (String each : descriptors == null ? new String[0] : descriptors) {
+            if (LocalSockets.peer(Integer.parseInt(each)) >= 0) {
+                Sockets.shutdown(Integer.parseInt(each));
+            }
         }
     }
 
@@ -251,6 +269,22 @@ final class KilledPeers implements AutoCloseable {
             // the peer's GPU may write until its process is gone
             Patience.await(region.close());
             assertThatAllIsBack(round, "initiator", before, killed, System.nanoTime());
+        }
+    }
+
+    /** The process that copies has left its sockets, and its GPU may copy until it is killed. */
+    void leaveAndKill() throws IOException {
+        MemoryRegion region = allocate(engine, 1, RegionOptions.readWrite());
+        try (GpuProcess peer =
+                new GpuProcess(KilledPeers.class, "load", engine.address().toString(), text(region.descriptor()))) {
+            assertThat(peer.answer()).isEqualTo("LOADING");
+            assertThat(peer.answerTo("leave")).isEqualTo("LEFT");
+            Patience.until("the connection is lost", () -> engine.connections().isEmpty());
+            CompletableFuture<Void> closed = region.close();
+            Patience.pause(LONG_ENOUGH_TO_SEE);
+            assertThat(closed).isNotDone();
+            peer.kill();
+            Patience.await(closed);
         }
     }
 

@@ -11,6 +11,7 @@ class KilledPeersTest {
             peers.openNothing(10_000);
             peers.killOwner(1);
             peers.killInitiator(2);
+            peers.leaveAndKill();
         }
     }
 }

@@ -166,6 +166,11 @@ class LeaseBoundTest {
         }
 
         @Override
+        public boolean hungUp() {
+            throw none();
+        }
+
+        @Override
         public void peerGone() {
             throw none();
         }

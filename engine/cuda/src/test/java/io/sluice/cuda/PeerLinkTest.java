@@ -71,6 +71,11 @@ class PeerLinkTest {
         }
 
         @Override
+        public boolean hungUp() {
+            return false;
+        }
+
+        @Override
         public void peerGone() {
             partings++;
         }
