@@ -47,17 +47,10 @@ class OneProcessTest {
     private TransferEngine initiator;
     private TransferEngine target;
     private Connection connection;
-    // of tests before this one in the same process, whose GPUs may still be at work
-    private long allocations;
-    private long registrations;
-    private long streams;
 
     @BeforeEach
     void open() {
         SoftGpu.load();
-        allocations = SoftGpu.count("allocations");
-        registrations = SoftGpu.count("registrations");
-        streams = SoftGpu.count("streams");
         initiator = engine();
         target = engine();
         connection = Patience.await(initiator.connect(target.address()));
@@ -360,9 +353,9 @@ class OneProcessTest {
             Patience.await(local.close());
         }
         engines.forEach(engine -> Patience.await(engine.closeAsync()));
-        assertThat(SoftGpu.count("allocations")).isLessThanOrEqualTo(allocations);
-        assertThat(SoftGpu.count("registrations")).isLessThanOrEqualTo(registrations);
+        assertThat(SoftGpu.count("allocations")).isZero();
+        assertThat(SoftGpu.count("registrations")).isZero();
         // each has a thread, which ends by itself
-        Patience.until("the streams are gone", () -> SoftGpu.count("streams") <= streams);
+        Patience.until("the streams are gone", () -> SoftGpu.count("streams") == 0);
     }
 }
