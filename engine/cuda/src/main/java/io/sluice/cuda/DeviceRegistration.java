@@ -185,7 +185,8 @@ final class DeviceRegistration implements StagedMemory, DeviceWords, DmaBufferMe
     }
 
     /** Whether the allocation is still the one that was registered, and not one that was made at the same address after it. */
-    boolean isCurrent() {
+    @Override
+    public boolean isCurrent() {
         MemoryFacts now = MemoryFacts.of(facts.base());
         return now.kind() == CudaMemory.KIND_DEVICE
                 && now.bufferId() == facts.bufferId()

@@ -54,7 +54,7 @@ final class DmaBuffers {
         }
         long mask = Memory.pageSize() - 1L;
         long start = memory.address() & ~mask;
-        long end = memory.address() + memory.length() + mask & ~mask;
+        long end = (memory.address() + memory.length() + mask) & ~mask;
         int descriptor = CudaMemory.dmaBuffer(gpu.device(), start, end - start);
         if (descriptor < 0) {
             throw new RegistrationException("no DMA buffer of " + memory + ": " + CudaLibrary.errorText(descriptor));

@@ -5,9 +5,11 @@ import io.sluice.engine.contract.VisibilityContract;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 
 /** What the target sees of bytes and in which order, between GPUs of two hosts over verbs. */
 @Tag("variant")
+@DisabledIfSystemProperty(named = "sluice.cuda.real", matches = "true", disabledReason = "adapters in software do not reach it")
 class DistantGpuContractTest extends VisibilityContract {
     private final TransportUnderTest transport = new DistantGpuTransport(new SoftGpuMemory(true));
 

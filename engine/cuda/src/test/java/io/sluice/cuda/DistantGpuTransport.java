@@ -22,6 +22,11 @@ record DistantGpuTransport(ContractMemory memory) implements TransportUnderTest 
     }
 
     @Override
+    public boolean locksMemory() {
+        return true;
+    }
+
+    @Override
     public boolean crossesProcesses() {
         return false;
     }

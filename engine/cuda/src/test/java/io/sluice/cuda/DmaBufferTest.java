@@ -11,12 +11,14 @@ import io.sluice.engine.MemoryKind;
 import io.sluice.engine.MemoryNotAccessibleException;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.NotificationListener;
+import io.sluice.engine.PathPolicy;
 import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteAccessException;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.RemoteSignal;
 import io.sluice.engine.SluiceException;
+import io.sluice.engine.StaleDescriptorException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.testkit.Patience;
@@ -30,11 +32,13 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Memory of GPUs that RDMA adapters reach: the engines are on two hosts, as far as GPUs are concerned. */
+@DisabledIfSystemProperty(named = "sluice.cuda.real", matches = "true", disabledReason = "adapters in software do not reach it")
 class DmaBufferTest {
     private static final int BYTES = 1 << 20;
 
@@ -172,6 +176,26 @@ class DmaBufferTest {
         MemoryRegion host = region(pair.target(), -1, RegionOptions.readWrite());
         // no GPU reaches it
         assertThat(pair.attach(host).path(MemoryKind.CUDA).transport()).isEqualTo("verbs");
+    }
+
+    @Test
+    void a_local_region_that_adapters_do_not_take_goes_over_another_path() {
+        PathPolicy overVerbs = question -> question.candidates().stream()
+                .filter(each -> each.transport().equals("verbs"))
+                .findFirst()
+                .orElse(question.candidates().getFirst());
+        Pair pair = connect(
+                engine(SoftRdma.options(0).transports(List.of("verbs", "cuda")).pathPolicy(overVerbs)),
+                engine(SoftRdma.options(1).transports(List.of("verbs", "cuda"))));
+        MemoryRegion there = region(pair.target(), 1, RegionOptions.readWrite());
+        RemoteRegion remote = pair.attach(there);
+        assertThat(remote.path(MemoryKind.CUDA).transport()).isEqualTo("verbs");
+        SoftRdma.refuseDmaBuffers(true);
+        MemoryRegion local = region(pair.initiator(), 0, RegionOptions.local());
+        byte[] source = fill(0, local);
+        Patience.await(Ends.write(local, 0, remote, 0, BYTES));
+        assertThat(Arrays.mismatch(bytes(1, there), source)).isEqualTo(-1);
+        Patience.await(there.close());
     }
 
     private Pair sameHost() {
@@ -318,7 +342,7 @@ class DmaBufferTest {
         assertThat(flushes()).isEqualTo(before);
     }
 
-    /** An adapter carries out the signal, and no one at the target would flush before it. */
+    /** An adapter carries out the signal: no engine flushes before it. */
     @Test
     void an_adapter_gives_no_signal_behind_writes_that_are_flushed() {
         Pair pair = distant();
@@ -332,6 +356,24 @@ class DmaBufferTest {
     }
 
     // ---- ends ----
+
+    @Test
+    void memory_that_was_freed_and_made_again_is_refused() {
+        Pair pair = distant();
+        long address = SoftGpu.malloc(1, BYTES);
+        MemoryRegion there = pair.target()
+                .register(
+                        RegionMemory.device(MemoryKind.CUDA, SoftGpu.id(1), address, BYTES, () -> true),
+                        on(1, RegionOptions.readWrite()));
+        SoftGpu.free(1, address);
+        assertThat(SoftGpu.malloc(1, BYTES)).isEqualTo(address);
+        try {
+            Patience.failure(pair.connection().attach(there.descriptor()), StaleDescriptorException.class);
+        } finally {
+            Patience.await(there.close());
+            SoftGpu.free(1, address);
+        }
+    }
 
     @Test
     void adapters_let_go_of_memory_before_it_is_freed() {

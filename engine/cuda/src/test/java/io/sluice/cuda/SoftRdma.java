@@ -9,7 +9,6 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.Map;
-import org.opentest4j.TestAbortedException;
 
 /** Two hosts in one process, each with RDMA adapters in software and all GPUs. */
 final class SoftRdma {
@@ -18,9 +17,6 @@ final class SoftRdma {
 
     static {
         SoftGpu.load();
-        if (!SoftGpu.javaOptions().isEmpty()) {
-            throw new TestAbortedException("GPUs of a machine do not reach adapters in software");
-        }
         System.setProperty("sluice.verbs.library", FILE.toString());
         // the contract catches transfers under way
         call("soft_adapter_delay", FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG), 20_000L);

@@ -19,6 +19,8 @@ public final class AttachedRegion implements RemoteRegion {
     private final RegionDescriptor descriptor;
     // by kind of local memory
     private final @Nullable RegionPath[] copies;
+    // likewise, for local regions that the transport of the first has refused
+    private final @Nullable RegionPath[] others;
     private final @Nullable RegionPath words;
     private final RegionPath first;
 
@@ -26,11 +28,13 @@ public final class AttachedRegion implements RemoteRegion {
             Connection connection,
             RegionDescriptor descriptor,
             @Nullable RegionPath[] copies,
+            @Nullable RegionPath[] others,
             @Nullable RegionPath words,
             RegionPath first) {
         this.connection = connection;
         this.descriptor = descriptor;
         this.copies = copies;
+        this.others = others;
         this.words = words;
         this.first = first;
     }
@@ -53,16 +57,18 @@ public final class AttachedRegion implements RemoteRegion {
     /** Returns all keys, one for each chosen path. */
     List<RemoteKey> keys() {
         List<RemoteKey> keys = new ArrayList<>();
-        for (RegionPath path : copies) {
-            if (path != null && !keys.contains(path.key())) {
-                keys.add(path.key());
-            }
+        for (int kind = 0; kind < copies.length; kind++) {
+            add(copies[kind], keys);
+            add(others[kind], keys);
         }
-        RegionPath ofWords = words;
-        if (ofWords != null && !keys.contains(ofWords.key())) {
-            keys.add(ofWords.key());
-        }
+        add(words, keys);
         return keys;
+    }
+
+    private static void add(@Nullable RegionPath path, List<RemoteKey> keys) {
+        if (path != null && !keys.contains(path.key())) {
+            keys.add(path.key());
+        }
     }
 
     /**
@@ -79,6 +85,10 @@ public final class AttachedRegion implements RemoteRegion {
                             + descriptor + "; use a transport that does, or transfer through host memory");
         }
         RegistrationException refusal = local.refusal(path.path().transport().index());
+        RegionPath other = others[local.kind().ordinal()];
+        if (refusal != null && other != null && local.refusal(other.path().transport().index()) == null) {
+            return other.key();
+        }
         if (refusal != null) {
             throw new MemoryNotAccessibleException(
                     "transport " + path.transport() + " has not taken " + local + ": " + refusal.getMessage());

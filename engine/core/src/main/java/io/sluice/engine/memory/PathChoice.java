@@ -63,10 +63,17 @@ final class PathChoice {
      */
     AttachedRegion choose(Connection connection) {
         @Nullable RegionPath[] copies = new @Nullable RegionPath[KINDS.length];
+        @Nullable RegionPath[] others = new @Nullable RegionPath[KINDS.length];
         RegionPath words;
         try {
             for (MemoryKind local : KINDS) {
-                copies[local.ordinal()] = choose(Use.COPIES, local, path -> accesses(path, local));
+                RegionPath chosen = choose(Use.COPIES, local, path -> accesses(path, local));
+                copies[local.ordinal()] = chosen;
+                if (chosen != null && takesSomeOf(local, chosen)) {
+                    int taken = chosen.path().index();
+                    others[local.ordinal()] =
+                            choose(Use.COPIES, local, path -> path != taken && accesses(path, local));
+                }
             }
             words = choose(Use.WORDS, MemoryKind.HOST, this::carriesWords);
         } catch (RuntimeException | Error e) {
@@ -80,7 +87,13 @@ final class PathChoice {
                     "no path of this connection reaches the region of " + descriptor + ": " + obstacles());
         }
         giveUp(path -> !used[path]);
-        return new AttachedRegion(connection, descriptor, copies, words, any);
+        return new AttachedRegion(connection, descriptor, copies, others, words, any);
+    }
+
+    /** Whether the path's transport may have refused a local device region. */
+    private static boolean takesSomeOf(MemoryKind local, RegionPath chosen) {
+        return local != MemoryKind.HOST
+                && chosen.path().transport().transport().partial().contains(local);
     }
 
     private boolean accesses(int path, MemoryKind local) {

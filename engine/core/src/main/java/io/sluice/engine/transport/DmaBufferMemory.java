@@ -45,6 +45,14 @@ public interface DmaBufferMemory {
     Buffer export();
 
     /**
+     * Returns whether the memory is still that which was registered. Any thread, pollers included.
+     *
+     * @return false if it was freed since, even if other memory has its address now: peers must not attach it any more
+     * @throws SluiceException if the device fails
+     */
+    boolean isCurrent();
+
+    /**
      * Returns the step that must follow writes of adapters before their arrival is reported.
      *
      * @return {@code null} if the device orders them by itself

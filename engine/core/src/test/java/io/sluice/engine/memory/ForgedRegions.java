@@ -29,6 +29,6 @@ public final class ForgedRegions {
         RegionPath forged = new RegionPath(taken.path(), key, "it is forged");
         RegionPath[] copies = new RegionPath[MemoryKind.values().length];
         Arrays.fill(copies, forged);
-        return new AttachedRegion(connection, descriptor, copies, forged, forged);
+        return new AttachedRegion(connection, descriptor, copies, new RegionPath[copies.length], forged, forged);
     }
 }

@@ -4,6 +4,7 @@ import io.sluice.engine.Access;
 import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegistrationException;
+import io.sluice.engine.SluiceException;
 import io.sluice.engine.transport.DmaBufferMemory;
 import io.sluice.engine.transport.DmaBufferMemory.Buffer;
 import io.sluice.engine.transport.DmaBufferMemory.Flush;
@@ -24,6 +25,7 @@ final class RailRegistration implements RegisteredMemory {
     private final long length;
     private final boolean adapterAtomics;
     private final boolean locked;
+    private final @Nullable DmaBufferMemory exported;
     private final @Nullable Flush flush;
     private final Runnable ended;
     private final long[] regions;
@@ -34,6 +36,7 @@ final class RailRegistration implements RegisteredMemory {
             RegionMemory memory,
             boolean adapterAtomics,
             boolean locked,
+            @Nullable DmaBufferMemory exported,
             @Nullable Flush flush,
             int rails,
             Runnable ended) {
@@ -42,6 +45,7 @@ final class RailRegistration implements RegisteredMemory {
         this.length = memory.length();
         this.adapterAtomics = adapterAtomics;
         this.locked = locked;
+        this.exported = exported;
         this.flush = flush;
         this.regions = new long[rails];
         this.localKeys = new int[rails];
@@ -75,8 +79,14 @@ final class RailRegistration implements RegisteredMemory {
         rights |= options.relaxedOrdering() ? VerbsMemory.RELAXED_ORDERING : 0;
         boolean onDemand = options.onDemandPaging() && exported == null;
         rights |= onDemand ? VerbsMemory.ON_DEMAND : 0;
-        RailRegistration made =
-                new RailRegistration(memory, atomics, exported == null && !onDemand, flush, rails.size(), ended);
+        RailRegistration made = new RailRegistration(
+                memory,
+                atomics,
+                exported == null && !onDemand,
+                exported,
+                flush,
+                rails.size(),
+                ended);
         try (Buffer buffer = exported == null ? null : exported.export()) {
             for (Rail rail : rails) {
                 // a removed rail must not keep the others from being used
@@ -131,6 +141,16 @@ final class RailRegistration implements RegisteredMemory {
 
     long address() {
         return address;
+    }
+
+    /** Whether the memory is still that which was registered. */
+    boolean isCurrent() {
+        try {
+            return exported == null || exported.isCurrent();
+        } catch (SluiceException e) {
+            LOG.warn("memory of a device cannot be attached", e);
+            return false;
+        }
     }
 
     /** The step between the arrival of bytes here and their use; null if there is none. */

@@ -137,10 +137,13 @@ final class VerbsEndpoint
     }
 
     @Override
-    public byte[] keysOf(long handle, ExportedRegion region) {
+    public byte @Nullable [] keysOf(long handle, ExportedRegion region) {
         RegisteredMemory registration = region.registration();
         if (!(registration instanceof RailRegistration ofRails)) {
             throw new IllegalStateException("the region is not registered with verbs");
+        }
+        if (!ofRails.isCurrent()) {
+            return null;
         }
         if (region.access().contains(Access.REMOTE_WRITE)) {
             writes.expect(ofRails.flush());

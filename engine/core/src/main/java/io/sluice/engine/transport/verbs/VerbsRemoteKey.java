@@ -58,7 +58,7 @@ final class VerbsRemoteKey extends RemoteKey {
      * @throws MemoryNotAccessibleException if there are no keys; the message is the peer's reason
      */
     static VerbsRemoteKey read(long handle, RegionDescriptor descriptor, ByteBuffer bytes, int rails) {
-        if (bytes.hasRemaining() && bytes.get(bytes.position()) == NO_KEYS) {
+        if (rails > NO_KEYS && bytes.hasRemaining() && bytes.get(bytes.position()) == NO_KEYS) {
             byte[] text = new byte[Math.min(bytes.remaining() - 1, MOST_REASON_BYTES)];
             bytes.get(bytes.position() + 1, text);
             throw new MemoryNotAccessibleException(

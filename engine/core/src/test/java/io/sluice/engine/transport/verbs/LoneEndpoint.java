@@ -29,6 +29,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -170,7 +171,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
     }
 
     byte[] keys() {
-        return onLoop(() -> endpoint.keysOf(0, region));
+        return onLoop(() -> Objects.requireNonNull(endpoint.keysOf(0, region)));
     }
 
     RemoteKey attach(byte[] keys, long bytes) {
