@@ -9,7 +9,10 @@ import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 
 /** What the target sees of bytes and in which order, between GPUs of two hosts over verbs. */
 @Tag("variant")
-@DisabledIfSystemProperty(named = "sluice.cuda.real", matches = "true", disabledReason = "adapters in software do not reach it")
+@DisabledIfSystemProperty(
+        named = "sluice.cuda.real",
+        matches = "true",
+        disabledReason = "adapters in software do not reach it")
 class DistantGpuContractTest extends VisibilityContract {
     private final TransportUnderTest transport = new DistantGpuTransport(new SoftGpuMemory(true));
 

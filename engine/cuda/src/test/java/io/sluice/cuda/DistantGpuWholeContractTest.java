@@ -9,7 +9,10 @@ import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 
 /** All promises, between GPUs of two hosts over verbs. */
 @Tag("soak")
-@DisabledIfSystemProperty(named = "sluice.cuda.real", matches = "true", disabledReason = "adapters in software do not reach it")
+@DisabledIfSystemProperty(
+        named = "sluice.cuda.real",
+        matches = "true",
+        disabledReason = "adapters in software do not reach it")
 class DistantGpuWholeContractTest extends TransportContract {
     private final TransportUnderTest transport = new DistantGpuTransport(new SoftGpuMemory(true));
 

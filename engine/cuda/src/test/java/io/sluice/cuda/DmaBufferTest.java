@@ -38,7 +38,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Memory of GPUs that RDMA adapters reach: the engines are on two hosts, as far as GPUs are concerned. */
-@DisabledIfSystemProperty(named = "sluice.cuda.real", matches = "true", disabledReason = "adapters in software do not reach it")
+@DisabledIfSystemProperty(
+        named = "sluice.cuda.real",
+        matches = "true",
+        disabledReason = "adapters in software do not reach it")
 class DmaBufferTest {
     private static final int BYTES = 1 << 20;
 

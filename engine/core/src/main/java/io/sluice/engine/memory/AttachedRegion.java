@@ -86,7 +86,9 @@ public final class AttachedRegion implements RemoteRegion {
         }
         RegistrationException refusal = local.refusal(path.path().transport().index());
         RegionPath other = others[local.kind().ordinal()];
-        if (refusal != null && other != null && local.refusal(other.path().transport().index()) == null) {
+        if (refusal != null
+                && other != null
+                && local.refusal(other.path().transport().index()) == null) {
             return other.key();
         }
         if (refusal != null) {

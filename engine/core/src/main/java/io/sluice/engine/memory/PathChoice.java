@@ -71,8 +71,7 @@ final class PathChoice {
                 copies[local.ordinal()] = chosen;
                 if (chosen != null && takesSomeOf(local, chosen)) {
                     int taken = chosen.path().index();
-                    others[local.ordinal()] =
-                            choose(Use.COPIES, local, path -> path != taken && accesses(path, local));
+                    others[local.ordinal()] = choose(Use.COPIES, local, path -> path != taken && accesses(path, local));
                 }
             }
             words = choose(Use.WORDS, MemoryKind.HOST, this::carriesWords);

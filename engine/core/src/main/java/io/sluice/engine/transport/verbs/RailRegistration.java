@@ -80,13 +80,7 @@ final class RailRegistration implements RegisteredMemory {
         boolean onDemand = options.onDemandPaging() && exported == null;
         rights |= onDemand ? VerbsMemory.ON_DEMAND : 0;
         RailRegistration made = new RailRegistration(
-                memory,
-                atomics,
-                exported == null && !onDemand,
-                exported,
-                flush,
-                rails.size(),
-                ended);
+                memory, atomics, exported == null && !onDemand, exported, flush, rails.size(), ended);
         try (Buffer buffer = exported == null ? null : exported.export()) {
             for (Rail rail : rails) {
                 // a removed rail must not keep the others from being used
