@@ -299,6 +299,9 @@ class LocalSocketsTest {
         long expected = (long) LocalSockets.processId() << 32 | LocalSockets.userId();
         assertThat(LocalSockets.peer(client)).isEqualTo(expected);
         assertThat(LocalSockets.peer(server)).isEqualTo(expected);
+        int process = LocalSockets.peerProcess(server);
+        assertThat(process).isPositive();
+        check(Sockets.close(process));
     }
 
     private static byte[] abstractName() {

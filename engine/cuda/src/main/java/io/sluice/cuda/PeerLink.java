@@ -22,8 +22,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The Unix socket between two endpoints: it carries descriptors, and its end tells that the peer has left. A process that is killed may
- * close it before its GPUs' work has ended, so that the end of the process is waited for. The acceptor waits at a socket of a random name, which only the authenticated bootstrap tells; both sides must be of one user, and prove that
- * they know the other's secret. On the loop's thread.
+ * close it before its GPUs' work has ended, so that the end of the process is waited for. The acceptor waits at a socket of a random
+ * name, which only the authenticated bootstrap tells; both sides must be of one user, and prove that they know the other's secret. On
+ * the loop's thread.
  */
 final class PeerLink implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(PeerLink.class);
