@@ -16,8 +16,6 @@ final class Chunk extends WorkRequest {
 
     private @Nullable ElementOperation owner;
     private @Nullable LeasedMemory memory;
-    // of its path
-    private @Nullable FlowCounters counters;
     private boolean first;
     // byte credits that it holds: its length, or none while it waits without
     private long credits;
@@ -26,40 +24,29 @@ final class Chunk extends WorkRequest {
             ElementOperation element,
             Opcode what,
             LeasedMemory leased,
-            PathQueue path,
+            int transport,
             long localOffset,
             long bytes,
             RemoteKey key,
             long remoteOffset) {
         owner = element;
         memory = leased;
-        counters = path.counters();
         credits = bytes;
-        describe(what, leased.memory(), leased.registration(path.transport()), localOffset, bytes, key, remoteOffset);
+        describe(what, leased.memory(), leased.registration(transport), localOffset, bytes, key, remoteOffset);
     }
 
     /** Prepares the chunk as {@link #prepare} does, without local memory. */
     void prepareWord(
             ElementOperation element,
             Opcode what,
-            PathQueue path,
             RemoteKey key,
             long remoteOffset,
             long bytes,
             long operand,
             long expected) {
         owner = element;
-        counters = path.counters();
         credits = bytes;
         describeWord(what, key, remoteOffset, bytes, operand, expected);
-    }
-
-    /** Counts the end of a posted work request. */
-    void countCompletion() {
-        FlowCounters ofPath = counters;
-        if (ofPath != null) {
-            ofPath.add(FlowCounter.COMPLETIONS, 1);
-        }
     }
 
     /** Whether it is the first of its element. */

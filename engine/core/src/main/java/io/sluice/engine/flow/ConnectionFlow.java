@@ -372,6 +372,7 @@ public final class ConnectionFlow extends OwningFlow {
      * @param status how it ended
      */
     public void completed(WorkRequest request, CompletionStatus status) {
+        figures.countCompletion(request.remote().path());
         queue.completed(request, status);
         pumpLater();
     }

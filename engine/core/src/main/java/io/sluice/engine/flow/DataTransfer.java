@@ -17,8 +17,8 @@ abstract class DataTransfer extends FlowTransfer implements PreparedTransfer {
     DataTransfer next;
 
     boolean waiting;
-    // the path of its next element
-    int waitingPath;
+    // the path of its next element; a byte fits a gap of the object
+    byte waitingPath;
     long due;
 
     private int nextElement;

@@ -63,11 +63,6 @@ final class PathQueue {
         return transport;
     }
 
-    /** Returns the counters of the transport on this poller. */
-    FlowCounters counters() {
-        return counters;
-    }
-
     /** Returns the chunker for a kind of local memory. */
     Chunker chunker(MemoryKind kind) {
         return chunkers[kind.ordinal()];

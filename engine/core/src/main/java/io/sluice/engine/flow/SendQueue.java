@@ -335,7 +335,6 @@ final class SendQueue {
             chunk.prepareWord(
                     operation,
                     transfer.operation(element),
-                    path,
                     transfer.remote(element),
                     transfer.remoteOffset(element),
                     bytes,
@@ -346,7 +345,7 @@ final class SendQueue {
                     operation,
                     transfer.operation(element),
                     memory,
-                    path,
+                    path.transport(),
                     pages == null ? transfer.localOffset(element) + position : pages.localAt(element, position),
                     bytes,
                     transfer.remote(element),
@@ -437,14 +436,9 @@ final class SendQueue {
         }
     }
 
-    /** A posted work request has ended. */
+    /** A work request has ended. */
     void completed(WorkRequest request, CompletionStatus status) {
         Chunk chunk = (Chunk) request;
-        chunk.countCompletion();
-        end(chunk, status);
-    }
-
-    private void end(Chunk chunk, CompletionStatus status) {
         long bytes = chunk.credits();
         WorkRequest.Opcode kind = chunk.operation();
         long fetched = chunk.fetched();
@@ -524,7 +518,7 @@ final class SendQueue {
     void endOffered() {
         for (PathQueue path : paths) {
             while (path.hasOffered()) {
-                end(path.takeOffered(), CompletionStatus.FLUSHED_UNSENT);
+                completed(path.takeOffered(), CompletionStatus.FLUSHED_UNSENT);
             }
         }
     }

@@ -41,7 +41,7 @@ final class WaitingTransfers {
     /** Adds a transfer after all others of its path and priority; does nothing if it already waits. */
     void append(DataTransfer transfer, int path) {
         if (!transfer.waiting) {
-            transfer.waitingPath = path;
+            transfer.waitingPath = (byte) path;
             int list = list(transfer);
             add(transfer, list, last[list]);
         }
@@ -55,7 +55,7 @@ final class WaitingTransfers {
         if (transfer.waiting) {
             return;
         }
-        transfer.waitingPath = path;
+        transfer.waitingPath = (byte) path;
         int list = list(transfer);
         DataTransfer newest = last[list];
         if (newest != null && newest.submittedAt() - transfer.submittedAt() <= 0) {
