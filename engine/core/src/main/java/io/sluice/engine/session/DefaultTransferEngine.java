@@ -58,6 +58,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -67,6 +68,7 @@ public final class DefaultTransferEngine implements TransferEngine {
     private static final Logger LOG = LoggerFactory.getLogger(DefaultTransferEngine.class);
     private static final AtomicInteger ENGINES = new AtomicInteger();
     private static final Duration CLOSE_GRACE = Duration.ofSeconds(5);
+    private static final long UNQUIET_SECONDS = 2;
 
     private final EngineOptions options;
     private final Credentials credentials;
@@ -410,8 +412,10 @@ public final class DefaultTransferEngine implements TransferEngine {
         if (closing.compareAndSet(false, true)) {
             stopListening();
             pollers.forEach(poller -> poller.stages().close("the engine is closed"));
-            CompletableFuture<?>[] ends = sessions.connections().stream()
-                    .map(DefaultConnection::close)
+            // in this order: one that ends meanwhile is in the second
+            CompletableFuture<?>[] ends = Stream.concat(
+                            sessions.connections().stream().map(DefaultConnection::close),
+                            sessions.unquiet().map(DefaultTransferEngine::quiescent))
                     .toArray(CompletableFuture<?>[]::new);
             CompletableFuture.allOf(ends)
                     .thenCompose(nothing -> CompletableFuture.allOf(
@@ -420,6 +424,11 @@ public final class DefaultTransferEngine implements TransferEngine {
                     .whenComplete((nothing, error) -> stopPollers());
         }
         return closed.copy();
+    }
+
+    /** A peer that is lost, and perhaps frozen, holds up the engine for a moment at most. */
+    private static CompletableFuture<Void> quiescent(PeerSession session) {
+        return session.quiescent().copy().completeOnTimeout(null, UNQUIET_SECONDS, TimeUnit.SECONDS);
     }
 
     private void stopPollers() {

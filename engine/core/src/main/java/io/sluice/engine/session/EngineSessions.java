@@ -29,6 +29,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,6 +51,7 @@ final class EngineSessions implements SessionRegistry {
     private final Set<PeerSession> all = ConcurrentHashMap.newKeySet();
     private final AtomicInteger count = new AtomicInteger();
     private final Map<PeerSession, DefaultConnection> open = new ConcurrentHashMap<>();
+    private final Set<PeerSession> unquiet = ConcurrentHashMap.newKeySet();
     private final Map<EngineAddress, CompletableFuture<Connection>> cached = new ConcurrentHashMap<>();
     private final List<ConnectionListener> listeners = new CopyOnWriteArrayList<>();
 
@@ -149,6 +151,10 @@ final class EngineSessions implements SessionRegistry {
         if (all.remove(session)) {
             count.decrementAndGet();
         }
+        if (!session.quiescent().isDone()) {
+            unquiet.add(session);
+            session.quiescent().whenComplete((nothing, error) -> unquiet.remove(session));
+        }
         open.remove(session);
         cached.values()
                 .removeIf(known -> known.isDone()
@@ -178,6 +184,11 @@ final class EngineSessions implements SessionRegistry {
 
     Collection<DefaultConnection> connections() {
         return open.values();
+    }
+
+    /** Sessions that have ended, but whose endpoints are still at work or owe their peers a message. */
+    Stream<PeerSession> unquiet() {
+        return unquiet.stream().filter(session -> session.poller().isRunning());
     }
 
     /** The connection to an address that is open or being set up, or else a new one. */

@@ -22,8 +22,7 @@ import org.jspecify.annotations.Nullable;
  * InboundFrames} reads the other direction, {@link OutstandingRequests} holds the unanswered requests.
  */
 final class TcpLane implements InboundFrames.Sink {
-    private static final String MEMORY_FREED =
-            "memory was freed while it was registered and being sent, or its device has failed";
+    private static final String MEMORY_FREED = "registered memory was freed while it was sent, or its device has failed";
     // the most bytes that a stream encrypts in one call
     private static final long COPIED_BYTES = 128 * 1024;
     // the most bytes sent in a duty cycle, so that other connections get their turn
@@ -287,9 +286,8 @@ final class TcpLane implements InboundFrames.Sink {
     private void deviceProgressed() {
         if (closed) {
             release();
-            return;
         }
-        if (broken) {
+        if (closed || broken) {
             return;
         }
         progress();
@@ -517,10 +515,7 @@ final class TcpLane implements InboundFrames.Sink {
         return !broken && (sends.isOverdue(now, timeoutNanos) || receives.isOverdue(now, timeoutNanos));
     }
 
-    /**
-     * Closes the socket: nothing received later takes effect on this side, and nothing touches its memory. No device may
-     * be at work for the lane.
-     */
+    /** Closes the socket: nothing received later takes effect or touches memory. No device may be at work for it. */
     LaneFence fence() {
         broken = true;
         fenced = true;
