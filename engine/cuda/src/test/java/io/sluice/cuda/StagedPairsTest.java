@@ -100,7 +100,9 @@ class StagedPairsTest {
         RemoteRegion remote = Patience.await(connection.attach(served.descriptor()));
         ConnectionPath path = remote.path(here == HOST ? MemoryKind.HOST : MemoryKind.CUDA);
         assertThat(path.transport()).isEqualTo("tcp");
-        assertThat(path.reason().startsWith("staged")).isEqualTo(here != HOST || there != HOST);
+        boolean staged = here != HOST || there != HOST;
+        assertThat(path.reason().startsWith("staged")).isEqualTo(staged);
+        assertThat(path.reason().contains("cuda is out of reach: SLUICE_CUDA_MAPPED")).isEqualTo(staged);
         byte[] source = fill(here, local);
         byte[] expected = fill(there, served);
 

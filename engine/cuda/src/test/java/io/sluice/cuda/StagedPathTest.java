@@ -108,6 +108,7 @@ class StagedPathTest {
             assertThat(path.reason()).startsWith("staged through pinned memory of the host");
         }
         assertThat(remote.wordPath().reason()).startsWith("staged");
+        assertThat(connection.paths().getFirst().reason()).contains("cuda is out of reach: SLUICE_CUDA_MAPPED");
     }
 
     @Test

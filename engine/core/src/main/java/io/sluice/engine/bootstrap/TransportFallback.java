@@ -30,12 +30,22 @@ record TransportFallback(String transport, String because, boolean lacks) {
         List<String> reasons = new ArrayList<>();
         boolean lacks = false;
         List<String> peers = fields.optional(Tag.TRANSPORTS) == null ? List.of() : fields.names(Tag.TRANSPORTS);
+        boolean preferred = true;
         for (OpenTransport better : own.all()) {
             if (better.equals(chosen)) {
-                break;
+                preferred = false;
+                continue;
+            }
+            if (!preferred && better.transport().staged().isEmpty()) {
+                continue;
             }
             String outOfReach = Transports.whyOutOfReach(better, reachOf(fields));
-            if (!peers.contains(better.name())) {
+            if (!preferred) {
+                // a device's, whose memory another one carries if this one does not
+                if (peers.contains(better.name()) && outOfReach != null) {
+                    reasons.add(better.name() + " is out of reach: " + outOfReach);
+                }
+            } else if (!peers.contains(better.name())) {
                 lacks = true;
                 String lacking = text(fields, Tag.TRANSPORTS_LACKING);
                 reasons.add(better.name() + " is not offered by the peer"
