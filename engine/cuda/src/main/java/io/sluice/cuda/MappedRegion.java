@@ -67,8 +67,8 @@ public final class MappedRegion implements AutoCloseable {
     }
 
     /**
-     * Maps a peer's region for kernels of a GPU of this process. The kernels reach it over NVLink or PCIe, whatever its rights; system-wide
-     * atomic operations work where {@link GpuInfo.LinkKind#NVLINK} joins the two.
+     * Maps a peer's region for kernels of a GPU of this process. The kernels reach it over NVLink or PCIe; its
+     * access rights are not checked. System-wide atomic operations work where {@link GpuInfo.LinkKind#NVLINK} joins the two.
      *
      * @param region attached over the path {@code cuda}
      * @param gpu the stable id of the GPU whose kernels are to reach it

@@ -325,7 +325,7 @@ class FaultsTest {
         CudaDevice.close(device);
     }
 
-    /** Copies in one part, or more than a stream takes at once: what the signal tells of is not there. */
+    /** Copies in one part, or more than a stream takes at once: the signal would announce bytes that are not there. */
     @ParameterizedTest
     @ValueSource(ints = {8, 600})
     void no_signal_follows_a_copy_that_the_driver_does_not_take(int pages) {

@@ -102,7 +102,8 @@ class StagedPairsTest {
         assertThat(path.transport()).isEqualTo("tcp");
         boolean staged = here != HOST || there != HOST;
         assertThat(path.reason().startsWith("staged")).isEqualTo(staged);
-        assertThat(path.reason().contains("cuda is out of reach: SLUICE_CUDA_MAPPED")).isEqualTo(staged);
+        assertThat(path.reason().contains("cuda is out of reach: SLUICE_CUDA_MAPPED"))
+                .isEqualTo(staged);
         byte[] source = fill(here, local);
         byte[] expected = fill(there, served);
 

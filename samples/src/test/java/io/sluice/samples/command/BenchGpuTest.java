@@ -46,7 +46,9 @@ class BenchGpuTest {
         arguments.addAll(List.of("--verify", "--json", "-"));
         try (SluiceProcess bench = run(softwareGpus(), arguments)) {
             assertThat(bench.awaitEnd()).as(bench::toString).isZero();
-            assertThat(bench.err()).as("of a serving process that has to be killed").doesNotContain("does not end");
+            assertThat(bench.err())
+                    .as("of a serving process that has to be killed")
+                    .doesNotContain("does not end");
             List<JsonNode> lines = SluiceProcess.jsonLines(bench.out());
             assertThat(lines).hasSameSizeAs(sizes.split(",", -1));
             assertThat(lines).allSatisfy(line -> {

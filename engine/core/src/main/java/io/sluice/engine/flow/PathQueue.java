@@ -25,7 +25,7 @@ final class PathQueue {
     private final int gatherElements;
     // for each kind of local memory
     private final Chunker[] chunkers = new Chunker[KINDS.length];
-    // elements of no more bytes are one chunk, whatever their memory
+    // elements of no more bytes are one chunk in memory of any kind
     private final long unsplit;
     private final boolean canCarrySignals;
     private final Chunk[] batch = new Chunk[BATCH];

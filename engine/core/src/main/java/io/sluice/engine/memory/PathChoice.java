@@ -169,8 +169,7 @@ final class PathChoice {
             }
         }
         if (reason.isEmpty()) {
-            reason.append(
-                    staged ? taken.face().reason() : "the connection's preferred path reaches the region");
+            reason.append(staged ? taken.face().reason() : "the connection's preferred path reaches the region");
         }
         return staged ? STAGED + reason : reason.toString();
     }

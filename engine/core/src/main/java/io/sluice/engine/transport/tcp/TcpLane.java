@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * InboundFrames} reads the other direction, {@link OutstandingRequests} holds the unanswered requests.
  */
 final class TcpLane implements InboundFrames.Sink {
-    private static final String MEMORY_FREED = "registered memory was freed while it was sent, or its device has failed";
+    private static final String MEMORY_FREED = "memory was freed while it was being sent, or its device has failed";
     // the most bytes that a stream encrypts in one call
     private static final long COPIED_BYTES = 128 * 1024;
     // the most bytes sent in a duty cycle, so that other connections get their turn
