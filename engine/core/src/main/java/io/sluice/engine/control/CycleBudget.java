@@ -2,7 +2,10 @@ package io.sluice.engine.control;
 
 import io.sluice.engine.transport.EventLoop;
 
-/** Limits how much a peer may use in a duty cycle, so that the loop's other connections get their turn. */
+/**
+ * Limits how much a connection handles for its peer in a duty cycle. The connections that are busy divide the most that
+ * the loop handles, so that a peer gains nothing by opening many.
+ */
 public final class CycleBudget {
     private final EventLoop loop;
     private final long most;
@@ -19,7 +22,7 @@ public final class CycleBudget {
     public long left() {
         if (cycle != loop.now()) {
             cycle = loop.now();
-            left = most;
+            left = Math.max(1, most / loop.sharers());
         }
         return left;
     }

@@ -48,6 +48,7 @@ public final class FramedSocket implements SocketStream.Owner {
     private final CycleBudget messages;
     // whether no more may be handed out in this cycle; the next one goes on, also if the descriptor is not ready
     private boolean held;
+    private long sharedAt;
     private boolean owesTurn;
     private final Runnable takeTurn = this::takeTurn;
     private volatile long lastReceived = System.nanoTime();
@@ -460,6 +461,9 @@ public final class FramedSocket implements SocketStream.Owner {
 
     private void receive() throws IOException {
         boolean leftSome = held;
+        if (leftSome) {
+            share();
+        }
         held = !mayHandOut();
         if (leftSome) {
             // bytes that it sends meanwhile are not read
@@ -480,6 +484,7 @@ public final class FramedSocket implements SocketStream.Owner {
                 breakOff(received == 0 ? "the peer closed the socket" : Errno.message((int) -received), null);
                 return;
             }
+            share();
             bytes.spend(received);
             into.position(into.position() + (int) received);
             lastReceived = System.nanoTime();
@@ -497,6 +502,13 @@ public final class FramedSocket implements SocketStream.Owner {
         // the descriptor's readiness does not cover bytes that the buffer or the stream already holds
         if (!closed && (held || stream.hasReceived())) {
             oweTurn();
+        }
+    }
+
+    private void share() {
+        if (sharedAt != loop.now()) {
+            sharedAt = loop.now();
+            loop.countSharer();
         }
     }
 

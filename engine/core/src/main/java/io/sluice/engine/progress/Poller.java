@@ -57,6 +57,9 @@ public final class Poller implements EventLoop, PollerLoop.Owner {
     private long now = System.nanoTime();
     private long batchTime = now;
     private boolean batchTimed;
+    private long sharedAt = now;
+    private int counted;
+    private int sharers = 1;
     private long lastStallReport = now - STALL_REPORT_NANOS;
     private volatile boolean parked;
     private volatile State state = State.RUNNING;
@@ -165,6 +168,21 @@ public final class Poller implements EventLoop, PollerLoop.Owner {
     @Override
     public long now() {
         return now;
+    }
+
+    @Override
+    public void countSharer() {
+        if (sharedAt != now) {
+            sharedAt = now;
+            sharers = Math.max(1, counted);
+            counted = 0;
+        }
+        counted++;
+    }
+
+    @Override
+    public int sharers() {
+        return sharers;
     }
 
     @Override

@@ -24,6 +24,19 @@ public interface EventLoop {
         return System.nanoTime();
     }
 
+    /** Counts a connection that handles requests of its peer in the current duty cycle, at most once a cycle. */
+    default void countSharer() {}
+
+    /**
+     * Returns how many connections shared the last complete duty cycle in which any was counted. They divide among them
+     * what the loop handles for peers in a cycle.
+     *
+     * @return at least 1
+     */
+    default int sharers() {
+        return 1;
+    }
+
     /**
      * Watches a descriptor.
      *

@@ -37,6 +37,7 @@ class CycleShareTest {
     private static final String GREEDY = "greedy";
     private static final String OTHER = "other";
     private static final int ATTACHES = 4;
+    private static final int CONNECTIONS = 8;
 
     private final AtomicReference<@Nullable Consumer<String>> asked = new AtomicReference<>();
     private final PeerAuthorizer authorizer = new PeerAuthorizer() {
@@ -131,6 +132,44 @@ class CycleShareTest {
                     peer.control().receive(MessageType.ATTACH_RESULT).buffer());
         }
         assertThat(most).hasPositiveValue().hasValueLessThanOrEqualTo(ServedAttach.DESCRIPTORS_A_CYCLE);
+    }
+
+    /** A peer gains nothing by opening many connections. */
+    @Test
+    void connectionsDivideWhatACycleLooksAt() {
+        List<Integer> asksByCycle = Collections.synchronizedList(new ArrayList<>());
+        int[] inThisCycle = {0};
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch allHaveAsked = new CountDownLatch(1);
+        asked.set(name -> {
+            begun.countDown();
+            Patience.await(allHaveAsked);
+            if (inThisCycle[0]++ == 0) {
+                TransferEngine.atEndOfCycle(() -> {
+                    asksByCycle.add(inThisCycle[0]);
+                    inThisCycle[0] = 0;
+                });
+            }
+        });
+        List<RegionDescriptor> thousand = Collections.nCopies(AttachMessage.BATCH, region.descriptor());
+        List<RawPeer> all = new ArrayList<>(List.of(peer));
+        try {
+            for (int i = 1; i < CONNECTIONS; i++) {
+                all.add(RawPeer.connected(engine));
+            }
+            peer.control().sendRaw(attach(thousand));
+            Patience.await(begun);
+            all.subList(1, CONNECTIONS).forEach(other -> other.control().sendRaw(attach(thousand)));
+            allHaveAsked.countDown();
+            all.forEach(one -> one.control().receive(MessageType.ATTACH_RESULT));
+        } finally {
+            all.subList(1, all.size()).forEach(RawPeer::close);
+        }
+        List<Integer> sorted = asksByCycle.stream().sorted().toList();
+        // the loop counts the connections of a cycle for the next: the first cycles may look at more
+        assertThat(sorted.get(sorted.size() / 2))
+                .as("the median of %s", asksByCycle)
+                .isLessThanOrEqualTo(ServedAttach.DESCRIPTORS_A_CYCLE);
     }
 
     @Test
