@@ -15,7 +15,7 @@ import java.util.Set;
  * without an allocation, in one call of native code. The garbage collector frees it. One thread at a time.
  */
 public final class GpuWork {
-    /** The most launches that one may have. */
+    /** The most launches that one may have, and that may be under way in a stream. */
     public static final int MOST_LAUNCHES = 256;
 
     private final StreamSequence stream;
@@ -151,8 +151,8 @@ public final class GpuWork {
      * @return the number of the work in its stream: 1 for the first that the stream was given, and 1 more for each further one;
      *     {@link GpuStream#onReached} waits for it
      * @throws GpuClosedException if the stream, or something that the work uses, is closed. Nothing was launched
-     * @throws io.sluice.engine.TooManyPendingException if more than 512 launches would be under way in the stream. Nothing was
-     *     launched
+     * @throws io.sluice.engine.TooManyPendingException if more than {@link #MOST_LAUNCHES} launches would be under way in the
+     *     stream. Nothing was launched
      * @throws CudaException if the driver refuses a launch, as after an error that stays with the process; those before it are carried
      *     out, and {@link GpuStream#submitted} is the number. The message says which it was
      * @throws IllegalStateException if two threads submit work of one stream at the same time

@@ -14,8 +14,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * through with that. One thread submits at a time; all else is for any thread.
  */
 final class StreamSequence {
-    /** How many launches may be under way: the driver would make a thread wait that adds more than about twice as many. */
-    static final int MOST_LAUNCHES = 512;
+    /**
+     * How many launches may be under way, each perhaps with a word: the driver makes a thread wait that fills a stream's queue, of about
+     * 1,024 entries.
+     */
+    static final int MOST_LAUNCHES = GpuWork.MOST_LAUNCHES;
 
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
     private static final long WORD_OFFSET = 0;
