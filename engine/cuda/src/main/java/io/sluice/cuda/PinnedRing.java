@@ -355,13 +355,9 @@ final class PinnedRing implements StagingRing, EventLoop.Source {
 
     @Override
     public int poll() {
-        int done = 0;
+        int done = endReached();
         boolean busy = false;
         for (int i = 0; i < PIECES; i++) {
-            if (numbers[i] != 0 && isReached(i)) {
-                ended(i);
-                done++;
-            }
             busy |= numbers[i] != 0;
         }
         if (busy) {
@@ -372,6 +368,18 @@ final class PinnedRing implements StagingRing, EventLoop.Source {
         }
         if (done > 0 && !closed) {
             progress.run();
+        }
+        return done;
+    }
+
+    /** Counts the pieces that are done; how many there were. */
+    private int endReached() {
+        int done = 0;
+        for (int i = 0; i < PIECES; i++) {
+            if (numbers[i] != 0 && isReached(i)) {
+                ended(i);
+                done++;
+            }
         }
         return done;
     }
@@ -436,6 +444,8 @@ final class PinnedRing implements StagingRing, EventLoop.Source {
         if (isSource) {
             isSource = false;
             loop.removeSource(this);
+            // pieces that were done since it looked last
+            endReached();
         }
         try {
             // behind what opens it
