@@ -95,9 +95,10 @@ public final class CudaDevice {
     /**
      * Returns how one device accesses the memory of another, as the driver reports it. Only opening one of the peer's
      * allocations shows whether it works.
+     *
+     * @param ordinal the accessing device
      * @param peer the accessed device
      * @return the bits {@link #LINK_ACCESS} and {@link #LINK_NATIVE_ATOMICS}, and the rank above them; or an error
-     * @return the bits {@link #LINK_ACCESS} and {@link #LINK_NATIVE_ATOMICS}, and the rank above; or an error
      */
     public static native int link(int ordinal, int peer);
 

@@ -23,6 +23,7 @@ public final class LocalSockets {
     /**
      * Binds a new socket and listens, with a backlog of 16. The file of a path has mode 0600 (less the process's {@code
      * umask}) and is not removed when the socket is closed.
+     *
      * @param address where to listen
      * @return the file descriptor, or {@code -errno}: {@code -EADDRINUSE} if the name is taken or the file exists,
      *     {@code -ENOENT}, {@code -EACCES}, {@code -EMFILE}, {@code -ENFILE}

@@ -198,10 +198,10 @@ public final class VerbsQueuePair {
     public static native int number(long queuePair);
 
     /**
-     * Returns how many work requests a queue pair holds, which may be more than was asked for.
-     *
      * Returns the depth of the send queue, which may exceed the requested one.
-     * @return how many or {@code -errno}
+     *
+     * @param queuePair the queue pair
+     * @return how many work requests it holds, or {@code -errno}
      */
     public static native int sendDepth(long queuePair);
 

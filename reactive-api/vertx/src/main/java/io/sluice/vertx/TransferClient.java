@@ -63,6 +63,7 @@ public interface TransferClient {
 
     /**
      * {@return the address that peers connect to: the advertised host, the bound port and the engine's id}
+     *
      * @throws IllegalStateException if the engine does not listen
      */
     default EngineAddress address() {
