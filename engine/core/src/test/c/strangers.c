@@ -204,7 +204,7 @@ static int begin_some(int64_t start, int64_t now) {
         begin(hello_from.each[began % hello_from.count], 0);
         began++;
     }
-    /* What the machine did not give is not made up for. */
+    /* Time that the machine withheld is not made up for. */
     int64_t late = due - began - hellos_a_second / 100;
     missed += late > 0 ? late : 0;
     return began < due && under_way < MOST_UNDER_WAY;

@@ -44,11 +44,11 @@ struct peer {
     uint8_t *region;
     uint8_t *scratch;
     uint8_t *messages;
-    uint64_t *landmark;
+    uint64_t *flush_word;
     struct ibv_mr *region_key;
     struct ibv_mr *scratch_key;
     struct ibv_mr *messages_key;
-    struct ibv_mr *landmark_key;
+    struct ibv_mr *flush_word_key;
     uint64_t remote_address;
     uint32_t remote_key;
     /* Of the test's region, as requests by message name it. */
@@ -181,12 +181,12 @@ static int set_up(struct peer *peer, const char *device) {
     CHECK((peer->scratch = aligned_alloc(4096, REGION_BYTES)) != NULL);
     /* One more than there are credits: what is sent lies in the last. */
     CHECK((peer->messages = aligned_alloc(4096, (CREDITS + 1) * MESSAGE_BYTES + 3584)) != NULL);
-    CHECK((peer->landmark = aligned_alloc(4096, 4096)) != NULL);
+    CHECK((peer->flush_word = aligned_alloc(4096, 4096)) != NULL);
     CHECK((peer->region_key = ibv_reg_mr(peer->domain, peer->region, REGION_BYTES, rights)) != NULL);
     CHECK((peer->scratch_key = ibv_reg_mr(peer->domain, peer->scratch, REGION_BYTES, IBV_ACCESS_LOCAL_WRITE)) != NULL);
     CHECK((peer->messages_key = ibv_reg_mr(peer->domain, peer->messages, (CREDITS + 1) * MESSAGE_BYTES,
                    IBV_ACCESS_LOCAL_WRITE)) != NULL);
-    CHECK((peer->landmark_key = ibv_reg_mr(peer->domain, peer->landmark, 4096, rights)) != NULL);
+    CHECK((peer->flush_word_key = ibv_reg_mr(peer->domain, peer->flush_word, 4096, rights)) != NULL);
     struct ibv_qp_init_attr made = {
         .send_cq = peer->queue,
         .recv_cq = peer->queue,
@@ -215,8 +215,8 @@ static int send_offer(struct peer *peer, const union ibv_gid *gid) {
     at = put32(at, 1024);
     *at++ = 1;
     *at++ = 8;
-    at = put64(at, (uintptr_t)peer->landmark);
-    at = put32(at, peer->landmark_key->rkey);
+    at = put64(at, (uintptr_t)peer->flush_word);
+    at = put32(at, peer->flush_word_key->rkey);
     *at++ = 0;
     at = put32(at, peer->pair->qp_num);
     put32(at, SEQUENCE);
@@ -435,7 +435,7 @@ static void give_back(struct peer *peer) {
     if (peer->queue != NULL) {
         ibv_destroy_cq(peer->queue);
     }
-    struct ibv_mr *keys[] = {peer->region_key, peer->scratch_key, peer->messages_key, peer->landmark_key};
+    struct ibv_mr *keys[] = {peer->region_key, peer->scratch_key, peer->messages_key, peer->flush_word_key};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         if (keys[i] != NULL) {
             ibv_dereg_mr(keys[i]);
@@ -450,7 +450,7 @@ static void give_back(struct peer *peer) {
     free(peer->region);
     free(peer->scratch);
     free(peer->messages);
-    free(peer->landmark);
+    free(peer->flush_word);
 }
 
 static int serve(struct peer *peer, const char *device, int gid_index) {

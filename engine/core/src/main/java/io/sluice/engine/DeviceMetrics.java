@@ -5,7 +5,7 @@ package io.sluice.engine;
  * called from any thread and cost a few reads for each poller.
  */
 public interface DeviceMetrics {
-    /** What of the device carries out work. */
+    /** The parts of a device that execute work. */
     enum Unit {
         /** A kernel, which takes multiprocessors. */
         KERNEL,

@@ -7,7 +7,7 @@ import java.lang.management.MemoryUsage;
 import java.util.Objects;
 import java.util.stream.Stream;
 
-/** What the heap holds after a collection, while other threads go on allocating. */
+/** The size of the live heap after a collection, while other threads go on allocating. */
 final class LiveHeap {
     private static final int COLLECTIONS = 3;
     private static final int PIECE = 1 << 20;

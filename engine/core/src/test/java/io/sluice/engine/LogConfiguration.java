@@ -11,7 +11,7 @@ import ch.qos.logback.core.joran.spi.ConsoleTarget;
 import ch.qos.logback.core.spi.ContextAwareBase;
 
 /**
- * What tests and their peers log, and where: Logback finds it as a service. It is no XML file, as to read one takes a third of a
+ * The loggers and appenders of tests and their peers: Logback finds this class as a service. It is no XML file, as to read one takes a third of a
  * peer's start, and tests start many. It has no rank, as it is the only one: to read an annotation takes longer than the rest.
  */
 public final class LogConfiguration extends ContextAwareBase implements Configurator {

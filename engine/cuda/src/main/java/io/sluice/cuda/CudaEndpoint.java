@@ -153,7 +153,7 @@ final class CudaEndpoint
     }
 
     @Override
-    public void exposureEnded(long handle) {
+    public void exportEnded(long handle) {
         own.ended(handle);
     }
 

@@ -133,7 +133,7 @@ final class TestContext implements EndpointContext, EventLoop {
     }
 
     @Override
-    public @Nullable ExportedRegion exposed(long handle) {
+    public @Nullable ExportedRegion exportedRegion(long handle) {
         throw none();
     }
 

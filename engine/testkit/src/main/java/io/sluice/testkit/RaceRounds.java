@@ -20,7 +20,7 @@ public final class RaceRounds {
     private static final int MOST_PROCESSORS = 1024;
     private static final long PATIENCE_NANOS = Patience.BOUND.toNanos();
 
-    /** What a round is about. All but {@link #other} are called on one thread. */
+    /** One round of a race. All methods but {@link #other} are called on one thread. */
     public interface Round {
         /** The part of that thread. */
         void own();

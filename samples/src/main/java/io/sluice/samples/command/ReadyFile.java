@@ -12,7 +12,7 @@ import java.util.Base64;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a process that listens tells others in a file, which is there, and whole, once it listens.
+ * The contents of the ready file of a process. The file appears, complete, once the process listens.
  *
  * @param address the same with the engine's identity: {@link EngineAddress#toBytes()} in base64
  * @param region the region that is offered: {@link RegionDescriptor#toBytes()} in base64; {@code null} if there is none
@@ -47,7 +47,7 @@ record ReadyFile(
     }
 
     /** A ready file that is there while what it says is so. */
-    static final class Mark implements AutoCloseable {
+    static final class Writer implements AutoCloseable {
         private final @Nullable Path file;
 
         /**
@@ -55,7 +55,7 @@ record ReadyFile(
          *
          * @param file where it goes; {@code null} for none
          */
-        Mark(@Nullable Path file) throws IOException {
+        Writer(@Nullable Path file) throws IOException {
             this.file = file;
             if (file != null) {
                 WholeFile.require("--ready-file", file);

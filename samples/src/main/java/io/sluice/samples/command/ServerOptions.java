@@ -31,8 +31,8 @@ final class ServerOptions {
     private boolean untilInputEnds;
 
     /** The ready file, which an earlier process may have left, is removed. */
-    ReadyFile.Mark mark() throws IOException {
-        return new ReadyFile.Mark(readyFile);
+    ReadyFile.Writer readyFileWriter() throws IOException {
+        return new ReadyFile.Writer(readyFile);
     }
 
     /** Completes when the command is to end. A Ctrl-C reaches a process that has started this one, too, which then says goodbye first. */

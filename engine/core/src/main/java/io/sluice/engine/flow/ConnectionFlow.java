@@ -50,7 +50,7 @@ public final class ConnectionFlow extends OwningFlow {
     private final WriteGroups groups;
     private final Quiescence quiescence = new Quiescence();
     private final TransferEnds ends;
-    private final Inquiries inquiries;
+    private final Barriers barriers;
     private final NotificationQueue notifications;
     private final AwaitingTransfers awaiting;
 
@@ -85,7 +85,7 @@ public final class ConnectionFlow extends OwningFlow {
         this.awaiting = new AwaitingTransfers(this, between);
         this.groups = new WriteGroups(between);
         this.ends = new TransferEnds(loop, mailbox, figures, groups, quiescence);
-        this.inquiries = new Inquiries(Visibility.of(paths), groups, quiescence, ends);
+        this.barriers = new Barriers(Visibility.of(paths), groups, quiescence, ends);
         this.queue = new SendQueue(loop, ends, mailbox, options, engineWindow, paths, groups);
         this.submissions = new Submissions(mailbox, figures, paths, queue.window(), options.maxPending());
         this.notifications = new NotificationQueue(loop, mailbox, ends, notificationSender, notificationCredits);
@@ -200,9 +200,9 @@ public final class ConnectionFlow extends OwningFlow {
     }
 
     private CompletableFuture<Void> ask(MailboxBarrier.Subject subject) {
-        MailboxBarrier inquiry = new MailboxBarrier(inquiries, subject);
-        mailbox.handOver(inquiry);
-        return inquiry.copy();
+        MailboxBarrier barrier = new MailboxBarrier(barriers, subject);
+        mailbox.handOver(barrier);
+        return barrier.copy();
     }
 
     @Override
@@ -258,8 +258,8 @@ public final class ConnectionFlow extends OwningFlow {
                 cancel(cancel);
             } else if (mail instanceof StartWait wait) {
                 start(wait);
-            } else if (mail instanceof MailboxBarrier inquiry) {
-                inquiries.answer(inquiry);
+            } else if (mail instanceof MailboxBarrier barrier) {
+                barriers.answer(barrier);
             }
         }
         return true;
@@ -499,7 +499,7 @@ public final class ConnectionFlow extends OwningFlow {
         if (ends.connectionEnd() == null) {
             ends.connectionEnded(why);
             submissions.connectionEnded(why);
-            inquiries.connectionEnded(why);
+            barriers.connectionEnded(why);
             groups.connectionEnded();
         }
     }

@@ -2,9 +2,9 @@ package io.sluice.engine.flow;
 
 import java.util.concurrent.CompletableFuture;
 
-/** An inquiry about all tasks that entered the mailbox before it. */
+/** A wait for all tasks that entered the mailbox before it. */
 final class MailboxBarrier extends CompletableFuture<Void> implements FlowTask, WriteGroup.Follower {
-    /** The subject of an inquiry. */
+    /** The condition that a barrier waits for. */
     enum Subject {
         /** Can nothing that has ended touch memory any more? */
         QUIESCENCE,
@@ -14,11 +14,11 @@ final class MailboxBarrier extends CompletableFuture<Void> implements FlowTask, 
         QUIET
     }
 
-    private final Inquiries inquiries;
+    private final Barriers barriers;
     private final Subject subject;
 
-    MailboxBarrier(Inquiries inquiries, Subject subject) {
-        this.inquiries = inquiries;
+    MailboxBarrier(Barriers barriers, Subject subject) {
+        this.barriers = barriers;
         this.subject = subject;
     }
 
@@ -29,7 +29,7 @@ final class MailboxBarrier extends CompletableFuture<Void> implements FlowTask, 
     @Override
     public void reached() {
         if (subject == Subject.QUIET) {
-            inquiries.writesDone(this);
+            barriers.writesDone(this);
         } else {
             complete(null);
         }

@@ -44,12 +44,12 @@ public final class AttachPaths {
 
     /** Whether a path may reach memory of a kind. */
     boolean register(MemoryKind kind) {
-        return paths.stream().anyMatch(path -> path.transport().exposes(kind));
+        return paths.stream().anyMatch(path -> path.transport().exports(kind));
     }
 
     /** Returns the exports of a region by path; null if the peer reaches it over none. */
     @Nullable
-    RegionExport @Nullable [] expose(LocalRegion region, RegionDescriptor descriptor) {
+    RegionExport @Nullable [] export(LocalRegion region, RegionDescriptor descriptor) {
         @Nullable RegionExport[] byPath = new @Nullable RegionExport[paths.size()];
         boolean some = false;
         for (AttachPath path : paths) {
@@ -57,9 +57,9 @@ public final class AttachPaths {
             if (!region.isTakenBy(transport)) {
                 continue;
             }
-            RegionExport exposure = new RegionExport(region, descriptor, transport);
-            if (path.endpoint().reaches(exposure)) {
-                byPath[path.index()] = exposure;
+            RegionExport export = new RegionExport(region, descriptor, transport);
+            if (path.endpoint().reaches(export)) {
+                byPath[path.index()] = export;
                 some = true;
             }
         }
@@ -68,22 +68,22 @@ public final class AttachPaths {
 
     /**
      * Returns the part of the answer to an attach after the handle; null if the region is closing, and then nothing is
-     * exposed.
+     * exported.
      */
     byte @Nullable [] keysOf(long handle, LocalRegion region, @Nullable RegionExport[] byPath) {
         ByteArrayOutputStream offers = new ByteArrayOutputStream();
         int count = 0;
         for (AttachPath path : paths) {
-            RegionExport exposure = byPath[path.index()];
-            byte[] keys = exposure == null
+            RegionExport export = byPath[path.index()];
+            byte[] keys = export == null
                     ? keysOfRefused(path, region)
-                    : path.endpoint().keysOf(handle, exposure);
-            if (keys == null && exposure == null) {
+                    : path.endpoint().keysOf(handle, export);
+            if (keys == null && export == null) {
                 continue;
             }
             if (keys == null) {
                 paths.subList(0, path.index())
-                        .forEach(before -> before.endpoint().exposureEnded(handle));
+                        .forEach(before -> before.endpoint().exportEnded(handle));
                 return null;
             }
             count++;
@@ -122,8 +122,8 @@ public final class AttachPaths {
     }
 
     /** Called when an attachment of the peer has ended. */
-    public void exposureEnded(long handle) {
-        paths.forEach(path -> path.endpoint().exposureEnded(handle));
+    public void exportEnded(long handle) {
+        paths.forEach(path -> path.endpoint().exportEnded(handle));
     }
 
     // ---- of the peer's regions ----

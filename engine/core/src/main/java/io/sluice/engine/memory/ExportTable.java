@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 public final class ExportTable {
     private final int limit;
     // each by path; null for paths that do not reach it
-    private @Nullable RegionExport[] @Nullable [] exposures = new @Nullable RegionExport[16] @Nullable [];
+    private @Nullable RegionExport[] @Nullable [] exports = new @Nullable RegionExport[16] @Nullable [];
     private int[] generations = new int[16];
     private final ArrayDeque<Integer> free = new ArrayDeque<>();
     private int used;
@@ -25,10 +25,10 @@ public final class ExportTable {
     /**
      * Adds one region or slice.
      *
-     * @param exposure the exports by path; at least one is not null
+     * @param export the exports by path; at least one is not null
      * @return the handle, or −1 if the table is full
      */
-    long add(@Nullable RegionExport... exposure) {
+    long add(@Nullable RegionExport... export) {
         Integer reused = free.pollFirst();
         int index;
         if (reused != null) {
@@ -37,12 +37,12 @@ public final class ExportTable {
             return -1;
         } else {
             index = used++;
-            if (index == exposures.length) {
-                exposures = Arrays.copyOf(exposures, index * 2);
+            if (index == exports.length) {
+                exports = Arrays.copyOf(exports, index * 2);
                 generations = Arrays.copyOf(generations, index * 2);
             }
         }
-        exposures[index] = exposure;
+        exports[index] = export;
         return ((long) generations[index] << 32) | index;
     }
 
@@ -64,13 +64,13 @@ public final class ExportTable {
         if (index < 0 || index >= used || generations[index] != (int) (handle >>> 32)) {
             return null;
         }
-        return exposures[index];
+        return exports[index];
     }
 
     private static RegionExport any(@Nullable RegionExport[] byPath) {
-        for (RegionExport exposure : byPath) {
-            if (exposure != null) {
-                return exposure;
+        for (RegionExport export : byPath) {
+            if (export != null) {
+                return export;
             }
         }
         throw new IllegalStateException("a handle without a path");
@@ -87,7 +87,7 @@ public final class ExportTable {
 
     public void removeAll(LocalRegion region, LongConsumer ended) {
         for (int i = 0; i < used; i++) {
-            @Nullable RegionExport[] byPath = exposures[i];
+            @Nullable RegionExport[] byPath = exports[i];
             if (byPath != null && any(byPath).region() == region) {
                 long handle = ((long) generations[i] << 32) | i;
                 free(i);
@@ -97,7 +97,7 @@ public final class ExportTable {
     }
 
     private void free(int index) {
-        exposures[index] = null;
+        exports[index] = null;
         generations[index] = (generations[index] + 1) & Integer.MAX_VALUE;
         free.addLast(index);
     }

@@ -31,7 +31,7 @@ public final class RegionExchange {
     private final RegionRegistry localRegions;
     private final Connection connection;
     private final AttachPaths paths;
-    private final ExportTable exposures;
+    private final ExportTable exports;
     private final FramedSocket control;
     private final RegionRights rights;
     private final EventLoop loop;
@@ -43,18 +43,18 @@ public final class RegionExchange {
             RegionRegistry localRegions,
             Connection connection,
             AttachPaths paths,
-            ExportTable exposures,
+            ExportTable exports,
             FramedSocket control,
             RegionRights rights,
             EventLoop loop) {
         this.localRegions = localRegions;
         this.connection = connection;
         this.paths = paths;
-        this.exposures = exposures;
+        this.exports = exports;
         this.control = control;
         this.rights = rights;
         this.loop = loop;
-        this.servedAttach = new ServedAttach(localRegions, paths, exposures, control, rights, loop);
+        this.servedAttach = new ServedAttach(localRegions, paths, exports, control, rights, loop);
     }
 
     // ---- asking ----
@@ -260,8 +260,8 @@ public final class RegionExchange {
     public void detachAsked(ByteBuffer body) {
         long request = AttachMessage.need(body, 16).getLong();
         long handle = body.getLong();
-        if (exposures.remove(handle)) {
-            paths.exposureEnded(handle);
+        if (exports.remove(handle)) {
+            paths.exportEnded(handle);
         }
         control.answer(
                 MessageType.DETACH_RESULT,

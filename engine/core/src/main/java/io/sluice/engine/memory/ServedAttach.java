@@ -23,7 +23,7 @@ final class ServedAttach {
 
     private final RegionRegistry regions;
     private final AttachPaths paths;
-    private final ExportTable exposures;
+    private final ExportTable exports;
     private final FramedSocket control;
     private final RegionRights rights;
     private final CycleBudget budget;
@@ -40,13 +40,13 @@ final class ServedAttach {
     ServedAttach(
             RegionRegistry regions,
             AttachPaths paths,
-            ExportTable exposures,
+            ExportTable exports,
             FramedSocket control,
             RegionRights rights,
             EventLoop loop) {
         this.regions = regions;
         this.paths = paths;
-        this.exposures = exposures;
+        this.exports = exports;
         this.control = control;
         this.rights = rights;
         this.budget = new CycleBudget(loop, DESCRIPTORS_A_CYCLE);
@@ -153,27 +153,27 @@ final class ServedAttach {
 
     /** Attaches a region that stays open until this returns. */
     private void attach(LocalRegion region, RegionDescriptor descriptor, ByteArrayOutputStream answer) {
-        @Nullable RegionExport[] exposed = paths.expose(region, descriptor);
-        if (exposed == null) {
+        @Nullable RegionExport[] exported = paths.export(region, descriptor);
+        if (exported == null) {
             refuse(answer, AttachMessage.UNSUPPORTED_MEMORY);
             return;
         }
-        long handle = exposures.add(exposed);
+        long handle = exports.add(exported);
         if (handle < 0) {
             refuse(answer, AttachMessage.TOO_MANY);
             return;
         }
-        byte[] keys = paths.keysOf(handle, region, exposed);
+        byte[] keys = paths.keysOf(handle, region, exported);
         if (keys == null) {
-            exposures.remove(handle);
+            exports.remove(handle);
             refuse(answer, AttachMessage.REGION_CLOSED);
             return;
         }
         room -= keys.length;
         if (room < 0) {
             full = true;
-            exposures.remove(handle);
-            paths.exposureEnded(handle);
+            exports.remove(handle);
+            paths.exportEnded(handle);
             putOff(answer);
             return;
         }

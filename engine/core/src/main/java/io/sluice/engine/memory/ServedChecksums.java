@@ -32,7 +32,7 @@ public final class ServedChecksums extends Deadline {
     private static final long WORD_NANOS = 1_000_000_000L;
 
     private final Poller loop;
-    private final ExportTable exposures;
+    private final ExportTable exports;
     private final FramedSocket control;
     private @Nullable MemoryChecksum sum;
     private @Nullable RegionExport region;
@@ -45,9 +45,9 @@ public final class ServedChecksums extends Deadline {
     // the time of the cycle in which a piece was summed
     private long workedAt = System.nanoTime();
 
-    public ServedChecksums(Poller loop, ExportTable exposures, FramedSocket control) {
+    public ServedChecksums(Poller loop, ExportTable exports, FramedSocket control) {
         this.loop = loop;
-        this.exposures = exposures;
+        this.exports = exports;
         this.control = control;
     }
 
@@ -64,24 +64,24 @@ public final class ServedChecksums extends Deadline {
             throw new ProtocolException("the peer asks for a checksum before it has the last one");
         }
         request = body.getLong();
-        RegionExport exposed = exposures.get(body.getLong());
+        RegionExport exported = exports.get(body.getLong());
         long key = body.getLong();
         long epoch = body.getLong();
         long offset = body.getLong();
         long length = body.getLong();
-        CompletionStatus status = exposed == null
+        CompletionStatus status = exported == null
                 ? CompletionStatus.UNKNOWN_REGION
-                : exposed.acquire(WorkRequest.Opcode.READ, key, epoch, offset, length);
-        if (exposed == null || status != CompletionStatus.SUCCESS) {
+                : exported.acquire(WorkRequest.Opcode.READ, key, epoch, offset, length);
+        if (exported == null || status != CompletionStatus.SUCCESS) {
             answer(status.code(), 0);
             return;
         }
-        if (!exposed.canBeSummed()) {
-            exposed.release();
+        if (!exported.canBeSummed()) {
+            exported.release();
             answer(CompletionStatus.UNSUPPORTED.code(), 0);
             return;
         }
-        region = exposed;
+        region = exported;
         at = offset;
         end = offset + length;
         lastWord = loop.now();
@@ -96,28 +96,28 @@ public final class ServedChecksums extends Deadline {
             // a peer that asks for many short ones gets no more of a cycle
             loop.arm(this, loop.now() + 1);
         } else {
-            work(exposed, known);
+            work(exported, known);
         }
     }
 
     @Override
     protected void expired() {
-        RegionExport exposed = region;
+        RegionExport exported = region;
         MemoryChecksum running = sum;
-        if (exposed != null && running != null) {
-            work(exposed, running);
+        if (exported != null && running != null) {
+            work(exported, running);
         }
     }
 
-    private void work(RegionExport exposed, MemoryChecksum running) {
+    private void work(RegionExport exported, MemoryChecksum running) {
         CompletionStatus status = CompletionStatus.SUCCESS;
         workedAt = loop.now();
-        if (!exposed.isOpen()) {
+        if (!exported.isOpen()) {
             status = CompletionStatus.UNKNOWN_REGION;
         } else {
-            long part = Math.min(end - at, exposed.memory().isHost() ? PIECE : DEVICE_PIECE);
+            long part = Math.min(end - at, exported.memory().isHost() ? PIECE : DEVICE_PIECE);
             try {
-                exposed.addTo(running, at, part);
+                exported.addTo(running, at, part);
                 at += part;
             } catch (IllegalStateException | InternalError gone) {
                 // the arena was closed, or the mapped file was truncated

@@ -76,7 +76,7 @@ public final class OpenTransport {
      * @param kind the kind
      * @return true also if the memory is staged
      */
-    public boolean exposes(MemoryKind kind) {
+    public boolean exports(MemoryKind kind) {
         return transport.memory().register().contains(kind) || stages(kind);
     }
 

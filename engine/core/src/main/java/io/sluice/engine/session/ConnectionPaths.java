@@ -69,7 +69,7 @@ final class ConnectionPaths implements EndpointAdapter.Owner {
             FramedSocket control,
             PeerTerms terms,
             List<OpenTransport> transports,
-            ExportTable exposures,
+            ExportTable exports,
             Connection connection,
             Owner owner) {
         this.control = control;
@@ -87,7 +87,7 @@ final class ConnectionPaths implements EndpointAdapter.Owner {
                                                 .map(EndpointAdapter::transport)
                                                 .toList())
                                 + " does not reach";
-                paths.add(new EndpointAdapter(engine, loop, control, terms, transport, index, reason, exposures, this));
+                paths.add(new EndpointAdapter(engine, loop, control, terms, transport, index, reason, exports, this));
             }
             flow = new ConnectionFlow(
                     connection,
@@ -267,8 +267,8 @@ final class ConnectionPaths implements EndpointAdapter.Owner {
         told(body).received(body);
     }
 
-    void exposureEnded(long handle) {
-        each(path -> path.attachments().exposureEnded(handle));
+    void exportEnded(long handle) {
+        each(path -> path.attachments().exportEnded(handle));
     }
 
     void regionClosing() {

@@ -60,7 +60,7 @@ final class EndpointAdapter implements EndpointContext, LaneConnector.Owner, Con
     private final Poller loop;
     private final FramedSocket control;
     private final PeerTerms terms;
-    private final ExportTable exposures;
+    private final ExportTable exports;
     private final Owner owner;
     private final FlowCounters counters;
     private final Endpoint endpoint;
@@ -96,7 +96,7 @@ final class EndpointAdapter implements EndpointContext, LaneConnector.Owner, Con
             OpenTransport transport,
             int index,
             String reason,
-            ExportTable exposures,
+            ExportTable exports,
             Owner owner) {
         this.index = index;
         this.transport = transport;
@@ -107,7 +107,7 @@ final class EndpointAdapter implements EndpointContext, LaneConnector.Owner, Con
         this.loop = loop;
         this.control = control;
         this.terms = terms;
-        this.exposures = exposures;
+        this.exports = exports;
         this.owner = owner;
         this.counters = engine.counters().flow(loop, transport);
         this.endpoint = engine.loops().get(loop, transport).endpoint(this);
@@ -286,8 +286,8 @@ final class EndpointAdapter implements EndpointContext, LaneConnector.Owner, Con
     }
 
     @Override
-    public @Nullable ExportedRegion exposed(long handle) {
-        return exposures.get(handle, index);
+    public @Nullable ExportedRegion exportedRegion(long handle) {
+        return exports.get(handle, index);
     }
 
     @Override

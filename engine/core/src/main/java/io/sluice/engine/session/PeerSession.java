@@ -67,7 +67,7 @@ final class PeerSession
     private final ConnectionFlow flow;
     private final TransferFactory transfers;
     private final DefaultConnection connection;
-    private final ExportTable exposures;
+    private final ExportTable exports;
     private final RegionExchange regions;
     private final AskedChecksums askedChecksums;
     private final ServedChecksums servedChecksums;
@@ -125,8 +125,8 @@ final class PeerSession
         this.opened = opened;
         EngineOptions options = engine.options();
         this.connection = new DefaultConnection(this, engine.regions(), number, terms, transport());
-        this.exposures = new ExportTable(options.maxAttachedRegions());
-        this.paths = new ConnectionPaths(engine, loop, control, terms, transports, exposures, connection, this);
+        this.exports = new ExportTable(options.maxAttachedRegions());
+        this.paths = new ConnectionPaths(engine, loop, control, terms, transports, exports, connection, this);
         try {
             flow = paths.flow();
             transfers = new TransferFactory(flow);
@@ -134,12 +134,12 @@ final class PeerSession
                     engine.regions(),
                     connection,
                     paths.attaching(options),
-                    exposures,
+                    exports,
                     control,
                     new RegionRights(options.authorizer(), terms.identity()),
                     loop);
             askedChecksums = new AskedChecksums(control);
-            servedChecksums = new ServedChecksums(loop, exposures, control);
+            servedChecksums = new ServedChecksums(loop, exports, control);
             FlowCounters counters = engine.counters().flow(loop, transport());
             notifications = new NotificationExchange(loop, control, flow, counters, options);
             liveness = new Liveness(
@@ -421,12 +421,12 @@ final class PeerSession
 
     void regionClosing(LocalRegion region) {
         if (over != null) {
-            exposures.removeAll(region, handle -> {});
+            exports.removeAll(region, handle -> {});
             return;
         }
         try {
             liveness.regionClosing(region);
-            exposures.removeAll(region, paths::exposureEnded);
+            exports.removeAll(region, paths::exportEnded);
             paths.regionClosing();
         } catch (RuntimeException | Error e) {
             // a peer that was not notified would go on using the region: only the end of the connection prevents that

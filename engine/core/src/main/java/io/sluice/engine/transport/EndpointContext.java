@@ -45,7 +45,7 @@ public interface EndpointContext {
      * @return the region, or {@code null} if the handle is unknown
      */
     @Nullable
-    ExportedRegion exposed(long handle);
+    ExportedRegion exportedRegion(long handle);
 
     /**
      * Opens sockets to the peer, each bound to this connection by a MAC; the initiator calls it in {@link

@@ -88,5 +88,5 @@ public interface RegionAttachments {
      *
      * @param handle this side's number for the attachment
      */
-    default void exposureEnded(long handle) {}
+    default void exportEnded(long handle) {}
 }

@@ -75,7 +75,7 @@ class CompletionOfAFailedRunTest {
         }
     }
 
-    /** What the host has set it with. */
+    /** A completion that records its outcomes. */
     private static final class Told implements StreamCompletion {
         private final List<@Nullable SluiceException> outcomes = new ArrayList<>();
 

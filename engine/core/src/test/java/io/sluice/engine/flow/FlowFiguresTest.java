@@ -8,7 +8,7 @@ import io.sluice.engine.ErrorKind;
 import io.sluice.engine.TransferOptions;
 import org.junit.jupiter.api.Test;
 
-/** What a flow counts, and which times it takes. */
+/** The counters and times of a flow. */
 class FlowFiguresTest {
     private static final long SECOND = 1_000_000_000L;
 

@@ -30,7 +30,7 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What a thread hands over is looked at, however the hand-over meets the end of the poller's look at the one before. */
+/** The poller processes each hand-over, also one that races with the end of its look at the previous one. */
 class HandOverTest {
     private static final boolean SOAK =
             System.getProperty("sluice.test.profile", "").equals("soak");

@@ -54,7 +54,7 @@ final class HandledEndpoint implements Endpoint, AutoCloseable {
         poller.start();
     }
 
-    /** What to accept and what to do with it, on the poller. Before the first transfer. */
+    /** Sets the requests to accept and their handling, on the poller. Before the first transfer. */
     void handle(Predicate<WorkRequest> accept, Consumer<WorkRequest> each) {
         accepted = accept;
         handler = each;

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What a thread holds while it carries out its own transfer. */
+/** The leases and credits that a thread holds while it executes its own transfer. */
 class InlineTransfersTest {
     private final EngineWindow engine = new EngineWindow(4, 100);
     private final SteppedFlow stepped = new SteppedFlow(engine);

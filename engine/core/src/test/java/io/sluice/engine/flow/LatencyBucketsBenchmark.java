@@ -14,7 +14,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** What it costs to time an operation: to find a bucket, to count, and to look at the clock. */
+/** The cost of timing an operation: reading the clock, finding a bucket and counting. */
 @BenchmarkMode(Mode.AverageTime)
 @Fork(1)
 @Warmup(iterations = 3, time = 1)

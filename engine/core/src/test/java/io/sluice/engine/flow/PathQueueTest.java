@@ -11,7 +11,7 @@ import io.sluice.engine.transport.RemoteKey;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What a path's queue takes from its transport's capabilities and its endpoint. */
+/** The limits that a path's queue takes from its transport's capabilities and its endpoint. */
 class PathQueueTest {
     private static final long MIB = 1 << 20;
     private static final RemoteKey LISTED = new RemoteKey(1, 0, 0);

@@ -6,7 +6,7 @@ import io.sluice.engine.TransferOptions;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** What quiet waits for where a completed write is not visible at the target yet. */
+/** Quiet where a completed write is not visible at the target yet. */
 class QuietTest {
     private final SteppedFlow stepped = new SteppedFlow();
 

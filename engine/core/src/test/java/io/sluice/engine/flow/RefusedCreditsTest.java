@@ -6,7 +6,7 @@ import io.sluice.engine.TransferOptions;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of credits, and of who waits for them, where the engine has too few. */
+/** Credits and their waiters where the engine has too few credits. */
 class RefusedCreditsTest {
     private static final int ALL_BYTES = 10;
 

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What was meant for one run of a transfer never touches the next, and what a run has done is not forgotten. */
+/** An event of one run of a transfer never affects the next run, and the effects of a run are kept. */
 class RestartedRunsTest {
     private static final EngineOptions OPTIONS = EngineOptions.defaults();
     private static final boolean SOAK =

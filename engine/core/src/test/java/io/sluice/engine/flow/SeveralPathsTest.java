@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the paths of one flow do to each other. */
+/** Interactions between the paths of one flow. */
 class SeveralPathsTest {
     private static final int BYTES = 8;
     private static final int WINDOW_OPERATIONS = 32;
@@ -187,7 +187,7 @@ class SeveralPathsTest {
         assertThat(flow.window().operations()).isZero();
     }
 
-    /** What waits for room has been cut already: another path gets its credits. */
+    /** A chunk that waits for room keeps its size: another path gets its credits. */
     @ParameterizedTest
     @ValueSource(ints = {BYTES, CHUNK})
     void aPathWithoutRoomLeavesCreditsToAnother(int length) {

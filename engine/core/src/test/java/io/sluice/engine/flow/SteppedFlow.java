@@ -159,7 +159,7 @@ final class SteppedFlow {
         private boolean closed;
         boolean postedAfterTheEnd;
 
-        /** What a calling thread does that carries out its own transfer, and whether it can. */
+        /** The inline execution of a transfer on the calling thread; returns whether it was possible. */
         BooleanSupplier carriesOut = () -> false;
 
         boolean hasPosted() {

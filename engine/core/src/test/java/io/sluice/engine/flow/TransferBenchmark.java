@@ -19,7 +19,7 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What the engine adds to a transfer, from its start to its terminal signal, when an endpoint takes it at once and completes
+ * The engine's overhead for a transfer, from its start to its terminal signal, when an endpoint accepts it at once and completes
  * it at once: on one thread, so that no hand-over between threads is in it.
  */
 @BenchmarkMode(Mode.AverageTime)

@@ -64,7 +64,7 @@ class TransferStateOrdersTest {
         }
     }
 
-    /** What lies in the mailbox: a run to be admitted, or to be cancelled. */
+    /** A task in the mailbox that admits or cancels a run. */
     private record Letter(int run, boolean cancels) {}
 
     /** The state word with a mailbox that only this transfer uses, in the way that the flow uses it. */

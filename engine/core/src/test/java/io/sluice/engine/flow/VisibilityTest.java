@@ -6,7 +6,7 @@ import io.sluice.engine.transport.Capabilities;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What follows writes goes when those of all paths are visible, where a path has them only acknowledged. */
+/** Requests ordered after writes are sent once the writes of all paths are visible, also where a path only acknowledges them. */
 class VisibilityTest {
     private final SteppedFlow.HeldRequests visible = new SteppedFlow.HeldRequests();
     private final SteppedFlow.AcknowledgedRequests acknowledged = new SteppedFlow.AcknowledgedRequests();

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What an authenticated peer may do is for the serving side to say. */
+/** The serving side decides which operations an authenticated peer may use. */
 class AuthorizationTest {
     private static final Token DECODE = token("decode-7");
     private static final Token PREFILL = token("prefill-1");

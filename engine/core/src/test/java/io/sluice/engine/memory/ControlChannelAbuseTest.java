@@ -376,7 +376,7 @@ class ControlChannelAbuseTest {
 
     // ---- words of the peer ----
 
-    /** What a peer says ends up in exceptions and logs, so it must be short. */
+    /** Texts of a peer are quoted in exceptions and logs, so they must be short. */
     @Test
     void longGoodbyeIsNotRepeatedAtLength() {
         byte[] reason = new byte[120_000];

@@ -46,7 +46,7 @@ class ControlMessagesFuzzTest {
         region.close().join();
     }
 
-    /** What is sent goes nowhere: nothing ever runs. */
+    /** A loop that drops sent messages and runs no task. */
     private static final class StillLoop implements EventLoop {
         @Override
         public long now() {
@@ -159,7 +159,7 @@ class ControlMessagesFuzzTest {
         return body.array();
     }
 
-    /** What a peer of this version says of an attach, which may have several paths. */
+    /** The answer of a peer of this version to an attach, which may have several paths. */
     @Test
     void answersOverPaths() {
         RegionDescriptor descriptor = region.descriptor();
@@ -220,7 +220,7 @@ class ControlMessagesFuzzTest {
         FramedSocket control =
                 new FramedSocket(new StillLoop(), descriptorOfSocket, false, false, 1 << 20, new NobodyCares());
         try {
-            ExportTable exposures = new ExportTable(4);
+            ExportTable exports = new ExportTable(4);
             RegionExchange exchange = new RegionExchange(
                     regions,
                     connection,
@@ -230,7 +230,7 @@ class ControlMessagesFuzzTest {
                                     .toList(),
                             PathPolicy.inOrder(),
                             severalPaths),
-                    exposures,
+                    exports,
                     control,
                     EVERYTHING,
                     new StillLoop());

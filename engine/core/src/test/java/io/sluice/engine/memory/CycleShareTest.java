@@ -219,7 +219,7 @@ class CycleShareTest {
         return order.indexOf(OTHER) < AttachMessage.BATCH && order.lastIndexOf(GREEDY) > order.indexOf(OTHER);
     }
 
-    /** What follows an attach is heard after it, though it takes several cycles. */
+    /** Messages after an attach are processed after it, though it takes several cycles. */
     @Test
     void orderIsKept() {
         List<RegionDescriptor> thousand = Collections.nCopies(AttachMessage.BATCH, region.descriptor());

@@ -30,19 +30,19 @@ class ExportTableTest {
                 () -> {});
     }
 
-    private RegionExport exposure(LocalRegion region) {
+    private RegionExport export(LocalRegion region) {
         return new RegionExport(region, keys.issue(region.id(), MemoryKind.HOST, region.access(), 0, 64), 0);
     }
 
-    private RegionExport exposure() {
-        return exposure(region(1));
+    private RegionExport export() {
+        return export(region(1));
     }
 
     @Test
     void handleLeadsToWhatWasAdded() {
         ExportTable table = new ExportTable(10);
-        RegionExport one = exposure();
-        RegionExport other = exposure();
+        RegionExport one = export();
+        RegionExport other = export();
         long first = table.add(one);
         long second = table.add(other);
         assertThat(table.get(first)).isSameAs(one);
@@ -54,7 +54,7 @@ class ExportTableTest {
     @Test
     void handlesNeverGivenLeadNowhere() {
         ExportTable table = new ExportTable(10);
-        long handle = table.add(exposure());
+        long handle = table.add(export());
         for (long wrong : new long[] {
             -1,
             handle + 1,
@@ -80,13 +80,13 @@ class ExportTableTest {
         ExportTable table = new ExportTable(40);
         List<Long> handles = new ArrayList<>();
         for (int i = 0; i < 40; i++) {
-            handles.add(table.add(exposure()));
+            handles.add(table.add(export()));
         }
         assertThat(handles).doesNotHaveDuplicates().allMatch(handle -> handle >= 0);
-        assertThat(table.add(exposure())).isEqualTo(-1);
+        assertThat(table.add(export())).isEqualTo(-1);
         table.remove(handles.get(7));
-        assertThat(table.add(exposure())).isNotNegative();
-        assertThat(table.add(exposure())).isEqualTo(-1);
+        assertThat(table.add(export())).isNotNegative();
+        assertThat(table.add(export())).isEqualTo(-1);
     }
 
     @Test
@@ -95,10 +95,10 @@ class ExportTableTest {
         Set<Long> used = new HashSet<>();
         long last = -1;
         for (int i = 0; i < 10_000; i++) {
-            RegionExport exposure = exposure();
-            long handle = table.add(exposure);
+            RegionExport export = export();
+            long handle = table.add(export);
             assertThat(used.add(handle)).as("handle %x is new", handle).isTrue();
-            assertThat(table.get(handle)).isSameAs(exposure);
+            assertThat(table.get(handle)).isSameAs(export);
             assertThat(table.get(last)).isNull();
             table.remove(handle);
             table.remove(handle);
@@ -108,24 +108,24 @@ class ExportTableTest {
     }
 
     @Test
-    void closingRegionTakesAllOfItsExposuresAndNoOthers() {
+    void closingRegionTakesAllOfItsExportsAndNoOthers() {
         ExportTable table = new ExportTable(100);
         LocalRegion closing = region(1);
         LocalRegion staying = region(2);
         List<Long> gone = new ArrayList<>();
         List<Long> kept = new ArrayList<>();
         for (int i = 0; i < 40; i++) {
-            gone.add(table.add(exposure(closing)));
-            kept.add(table.add(exposure(staying)));
+            gone.add(table.add(export(closing)));
+            kept.add(table.add(export(staying)));
         }
         table.removeAll(closing, ended -> {});
         table.removeAll(closing, ended -> {});
         assertThat(gone).allMatch(handle -> table.get(handle) == null);
         assertThat(kept).allMatch(handle -> table.get(handle) != null);
         for (int i = 0; i < 40 + 20; i++) {
-            assertThat(table.add(exposure(staying))).isNotNegative();
+            assertThat(table.add(export(staying))).isNotNegative();
         }
-        assertThat(table.add(exposure())).isEqualTo(-1);
+        assertThat(table.add(export())).isEqualTo(-1);
     }
 
     @Test
@@ -139,12 +139,12 @@ class ExportTableTest {
         for (int i = 0; i < 20_000; i++) {
             switch (random.nextInt(10)) {
                 case 0, 1, 2, 3 -> {
-                    RegionExport exposure = exposure(regions.get(random.nextInt(3)));
-                    long handle = table.add(exposure);
+                    RegionExport export = export(regions.get(random.nextInt(3)));
+                    long handle = table.add(export);
                     if (expected.size() == limit) {
                         assertThat(handle).isEqualTo(-1);
                     } else {
-                        assertThat(expected.put(handle, exposure)).isNull();
+                        assertThat(expected.put(handle, export)).isNull();
                         all.add(handle);
                     }
                 }
@@ -159,7 +159,7 @@ class ExportTableTest {
                     LocalRegion closing = regions.get(random.nextInt(3));
                     if (random.nextInt(20) == 0) {
                         table.removeAll(closing, ended -> {});
-                        expected.values().removeIf(exposure -> exposure.region() == closing);
+                        expected.values().removeIf(export -> export.region() == closing);
                     }
                 }
                 default -> {

@@ -11,7 +11,7 @@ import java.util.Arrays;
 public final class ForgedRegions {
     private ForgedRegions() {}
 
-    /** What the transport presents for a region. */
+    /** The keys that the transport presents for a region. */
     public static RemoteKey keyOf(RemoteRegion region) {
         return ((AttachedRegion) region).key();
     }

@@ -74,7 +74,7 @@ class ForgedRequestsTest {
                 get(connection.attach(region.slice(SLICE_AT, SLICE_BYTES).descriptor(rights)));
     }
 
-    /** What was attached, but it claims to be of any length and to give every right. */
+    /** The attached region, but with a forged length and all rights. */
     private static AttachedRegion widened(AttachedRegion genuine, RemoteKey key) {
         RegionDescriptor descriptor = genuine.descriptor();
         return ForgedRegions.forged(

@@ -55,7 +55,7 @@ class LoopWaitOrdersTest {
             }
         }
 
-        /** What the callback goes on with. */
+        /** Called by the callback with its value. */
         void next(long value) {}
 
         boolean arm(long value) {

@@ -147,7 +147,7 @@ class MemoryKindsTest {
                 .isInstanceOf(MemoryNotAccessibleException.class);
     }
 
-    /** What the peer's processor would have to do is refused there, and the connection goes on. */
+    /** The peer refuses operations that its processor would have to execute, and the connection stays up. */
     @Test
     void aPeersProcessorDoesNotTouchTheKind() {
         TransferEngine target = untouched();

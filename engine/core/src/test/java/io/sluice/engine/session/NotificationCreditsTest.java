@@ -61,7 +61,7 @@ class NotificationCreditsTest {
         }
     }
 
-    /** What the listener has got is acknowledged before the goodbye, so that the sender need not doubt it. */
+    /** Notifications that the listener got are acknowledged before the goodbye, so that the sender knows of their delivery. */
     @Test
     void whatAReceiverThatClosesHasTakenIsAcknowledged() throws Exception {
         try (LinkedEngines engines = new LinkedEngines(options -> {}, options -> {})) {

@@ -59,7 +59,7 @@ public final class WordlessTransportProvider implements TransportProvider {
     private static Endpoint wordless(Endpoint endpoint) {
         Class<?>[] faces = {Endpoint.class, SocketLanes.class, TransportMessages.class, RegionAttachments.class};
         return (Endpoint) Proxy.newProxyInstance(Endpoint.class.getClassLoader(), faces, (proxy, method, arguments) -> {
-            if (method.getName().equals("exposureEnded")) {
+            if (method.getName().equals("exportEnded")) {
                 throw new OutOfMemoryError("as the test wants it");
             }
             if (method.getDeclaringClass().equals(RegionAttachments.class)) {

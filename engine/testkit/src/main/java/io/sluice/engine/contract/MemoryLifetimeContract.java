@@ -35,7 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What may be registered, and how long memory lives. */
+/** Memory that may be registered, and its lifetime. */
 interface MemoryLifetimeContract extends Contract {
     @Test
     default void allocatedMemoryIsZeroedAlignedAndCounted() {

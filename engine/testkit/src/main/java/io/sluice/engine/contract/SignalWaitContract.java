@@ -245,7 +245,7 @@ interface SignalWaitContract extends Contract {
     @Test
     default void twoRegionsOverTheSameMemoryAreTwoSignals() {
         assumeHostMemory();
-        // What registers the same bytes twice has two regions; the waiters of each learn only of updates through it.
+        // Memory that is registered twice makes two regions; waiters on one see only updates through it.
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion served = pair.served(64);
             MemoryRegion twin = pair.target().register(served.segment(), RegionOptions.readWrite());

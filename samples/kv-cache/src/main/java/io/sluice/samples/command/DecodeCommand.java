@@ -51,7 +51,7 @@ final class DecodeCommand extends ProgramCommand {
         PageGeometry geometry = PageGeometry.fitting(model.model(), bytes);
         EngineOptions options =
                 transport.engineOptions().listen(listen.host(), listen.port()).build();
-        try (ReadyFile.Mark ready = server.mark();
+        try (ReadyFile.Writer ready = server.readyFileWriter();
                 TransferEngine engine = TransferEngine.open(options)) {
             DecodeNode node = new DecodeNode(ReactiveTransferEngine.from(engine), model.model(), geometry, touch);
             // A reader of the file may connect at once; such a connection waits.

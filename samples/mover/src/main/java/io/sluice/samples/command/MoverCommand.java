@@ -102,7 +102,7 @@ final class MoverCommand extends ProgramCommand {
                 httpPort >= 0 && httpPort < MAX_PORT,
                 "--http-port: a port is 0, for any free ones, to " + (MAX_PORT - 1));
         PoolLayout layout = layout(model.model());
-        try (ReadyFile.Mark ready = server.mark()) {
+        try (ReadyFile.Writer ready = server.readyFileWriter()) {
             MoverHost host = host();
             List<MoverDeployment> movers = new ArrayList<>();
             try {
@@ -151,7 +151,7 @@ final class MoverCommand extends ProgramCommand {
     private MoverDeployment start(MoverHost host, MoverRole each, int port, PoolLayout layout) {
         MoverOptions mover;
         try {
-            // What the environment says goes before what a mover has by default.
+            // Settings of the environment override a mover's defaults.
             EngineOptions engine = MoverOptions.windowed(transport.engineOptions())
                     .environment(transport.variables())
                     .build();
@@ -200,7 +200,7 @@ final class MoverCommand extends ProgramCommand {
                 .join();
     }
 
-    /** What movers are deployed on: a Vert.x instance, alone or in a cluster, and the directory that goes with it. */
+    /** The Vert.x instance of the movers, alone or in a cluster, with its directory. */
     record MoverHost(Vertx vertx, Directory directory) {
         /**
          * Makes one.
@@ -235,7 +235,7 @@ final class MoverCommand extends ProgramCommand {
         }
     }
 
-    /** What a process of movers tells others in a file, which is there, and whole, once they can be used. */
+    /** The contents of the ready file of a process of movers. The file appears, complete, once they can be used. */
     record MoverReady(List<Place> movers) {
         private static final ObjectMapper JSON = new ObjectMapper();
 

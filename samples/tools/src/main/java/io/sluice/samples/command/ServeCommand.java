@@ -60,7 +60,7 @@ final class ServeCommand extends ProgramCommand {
                 transport.engineOptions().listen(listen.host(), listen.port()).build();
         // The engine is closed before the memory goes that it may be given.
         try (MetricsEndpoint watched = metrics.open(spec.commandLine());
-                ReadyFile.Mark ready = server.mark();
+                ReadyFile.Writer ready = server.readyFileWriter();
                 Arena arena = Arena.ofShared();
                 TransferEngine engine = TransferEngine.open(options)) {
             MemoryRegion memory = regions.region(engine, memoryBytes, region, arena);

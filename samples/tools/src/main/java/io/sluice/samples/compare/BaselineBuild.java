@@ -15,7 +15,7 @@ import java.util.function.BooleanSupplier;
 /** Provides the programs in C, which a package has built; else they are built from their sources. */
 final class BaselineBuild {
 
-    /** What they are measured as; a package is made with it, too. */
+    /** The compiler options of measured programs; a package is made with them, too. */
     private static final List<String> OPTIMIZED = List.of("-O2");
 
     private static final List<String> LANGUAGE = List.of("-std=c11", "-Wall", "-Wextra", "-Werror");

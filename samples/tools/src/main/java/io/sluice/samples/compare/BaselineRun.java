@@ -128,7 +128,7 @@ record BaselineRun(String label, String mode, boolean hasTarget, List<String> op
             return medianNanos / 1e3;
         }
 
-        /** What 99 of 100 round trips took at most, by what half of them took at most. */
+        /** The 99th percentile of the round-trip time divided by the median. */
         double tail() {
             return medianNanos > 0 ? (double) p99Nanos / medianNanos : 0;
         }

@@ -51,7 +51,7 @@ public record BenchEnvironment(
         return folder.resolve(program.fileName()).toString();
     }
 
-    /** What a process prints that runs on the initiator's processors. */
+    /** Runs a process on the initiator's processors; returns its output. */
     String runAlone(String label, Map<String, String> environment, List<String> command)
             throws MeasurementFailedException {
         return run(label, environment, initiator(label, environment, command));
@@ -63,7 +63,7 @@ public record BenchEnvironment(
         return pinned;
     }
 
-    /** What this program prints, which puts its processes on their processors by itself. */
+    /** Runs this program, which pins its processes itself; returns its output. */
     String runOwn(String label, Map<String, String> environment, List<String> arguments)
             throws MeasurementFailedException {
         List<String> pinned = Pinning.command(arguments, pinning.ownOptions());
@@ -87,7 +87,7 @@ public record BenchEnvironment(
     }
 
     /**
-     * What the initiator prints of two processes that meet at a port.
+     * Runs two processes that meet at a port; returns the initiator's output.
      *
      * @param target the command line of the process that listens, and ends by itself after the other one
      */
@@ -186,7 +186,7 @@ public record BenchEnvironment(
     }
 
     /**
-     * What two processes that met have told, and used.
+     * The output of two processes that met, and the processors they used.
      *
      * @param initiatorProcessors how many processors the initiator kept busy; {@code null} if it was too short to tell
      */

@@ -42,7 +42,7 @@ enum CProgram {
 
     /** The variable that a package's launcher names the folder of the built programs in: its host may have no compiler. */
     private static final String PACKAGED = "SLUICE_PEERS";
-    /** What all of them have. */
+    /** The source files that all programs share. */
     private static final List<String> SHARED = List.of("arguments.h", "arguments.c");
 
     private final List<String> files;
@@ -51,7 +51,7 @@ enum CProgram {
         this.files = List.of(files);
     }
 
-    /** What it is called, and the folder of its sources. */
+    /** The program's name, and the folder of its sources. */
     String fileName() {
         return name().toLowerCase(Locale.ROOT);
     }

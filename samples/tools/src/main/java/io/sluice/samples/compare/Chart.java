@@ -56,7 +56,7 @@ record Chart(String name, String title, String unit, List<String> groups, List<B
             put(series, result.peerName(), result, result.peer());
         }
         List<String> groups =
-                results.stream().map(ComparisonResult::subject).distinct().toList();
+                results.stream().map(ComparisonResult::workload).distinct().toList();
         List<Bars> bars = new ArrayList<>();
         series.forEach((name, values) -> {
             List<@Nullable Double> ofGroups = new ArrayList<>();
@@ -73,7 +73,7 @@ record Chart(String name, String title, String unit, List<String> groups, List<B
             Map<String, Map<String, Double>> series, String name, ComparisonResult of, ComparisonResult.Side side) {
         Double median = side.median();
         if (median != null) {
-            series.computeIfAbsent(name, any -> new HashMap<>()).put(of.subject(), median);
+            series.computeIfAbsent(name, any -> new HashMap<>()).put(of.workload(), median);
         }
     }
 }

@@ -37,7 +37,7 @@ public final class Compare {
         Map<Comparison, String> leftOut = new HashMap<>();
         Set<Program> needed = EnumSet.noneOf(Program.class);
         for (Comparison comparison : comparisons) {
-            String reason = comparison.subject().unavailable();
+            String reason = comparison.workload().unavailable();
             if (reason == null) {
                 needed.add(comparison.theirs().program());
             } else {
@@ -119,7 +119,7 @@ public final class Compare {
         // Another comparison may have measured the same transfers.
         Series ours = reason == null ? rounds.of(comparison.ours(api)) : new Series();
         Series theirs = switch (comparison.theirs()) {
-            case FixedTarget mark -> mark.series();
+            case FixedTarget target -> target.series();
             case SameMemoryCopy _ -> SameMemoryCopy.in(ours);
             case Measurement other -> rounds.of(other);
         };

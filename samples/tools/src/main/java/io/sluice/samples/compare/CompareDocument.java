@@ -128,7 +128,7 @@ public record CompareDocument(
         return comparisons.stream().allMatch(ComparisonResult::isGoalMet);
     }
 
-    /** What was measured, how often and where, in a line. */
+    /** Returns one line that names the measurements, their rounds and the machine. */
     public String title() {
         return "medians of " + rounds + (rounds == 1 ? " round, " : " rounds, ") + seconds(durationSeconds) + " after "
                 + seconds(warmupSeconds) + " of warm-up; " + where;
@@ -140,7 +140,7 @@ public record CompareDocument(
     }
 
     /**
-     * What a run was, besides its figures.
+     * The circumstances of a run.
      *
      * @param machine facts about the machine, an object
      * @param where on which processors the two sides ran, in words

@@ -7,7 +7,7 @@ import java.util.Map;
 
 /** A run as Markdown: the machine, and a table for each topic. */
 public final class CompareMarkdown {
-    /** What a document has around the tables, which are renewed between them. */
+    /** The marks in a document between which the tables are renewed. */
     static final String BEGIN = "<!-- figures: written by ./sluice compare --markdown -->";
 
     static final String END = "<!-- /figures -->";

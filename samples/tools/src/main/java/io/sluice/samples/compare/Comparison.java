@@ -11,24 +11,24 @@ import org.jspecify.annotations.Nullable;
  * @param goal what the ratio, ours by theirs, is to be, or {@code null}
  */
 record Comparison(
-        Subject subject,
+        Workload workload,
         @Nullable Api api,
         String peer,
         Measurement theirs,
         Quantity quantity,
         @Nullable Goal goal) {
-    static Comparison with(Peer peer, Transfers subject, Quantity quantity) {
-        return new Comparison(subject, null, peer.toString(), peer.measurement(subject), quantity, null);
+    static Comparison with(Peer peer, Transfers workload, Quantity quantity) {
+        return new Comparison(workload, null, peer.toString(), peer.measurement(workload), quantity, null);
     }
 
     /** A fixed figure that ours is not to fall below. */
-    static Comparison atLeast(Subject subject, Api api, String name, FixedTarget mark) {
-        return new Comparison(subject, api, name, mark, mark.quantity(), Goal.atLeast(1));
+    static Comparison atLeast(Workload workload, Api api, String name, FixedTarget target) {
+        return new Comparison(workload, api, name, target, target.quantity(), Goal.atLeast(1));
     }
 
     /** A fixed figure that ours is not to exceed. */
-    static Comparison atMost(Subject subject, Api api, String name, FixedTarget mark) {
-        return new Comparison(subject, api, name, mark, mark.quantity(), Goal.atMost(1));
+    static Comparison atMost(Workload workload, Api api, String name, FixedTarget target) {
+        return new Comparison(workload, api, name, target, target.quantity(), Goal.atMost(1));
     }
 
     /** Transfers compared with others of ours, each through one interface. */
@@ -43,11 +43,11 @@ record Comparison(
 
     /** Its name, by which it can be chosen. Those for one interface alone share it. */
     String name() {
-        return subject.name() + "/" + peer;
+        return workload.name() + "/" + peer;
     }
 
     Comparison with(Goal wanted) {
-        return new Comparison(subject, api, peer, theirs, quantity, wanted);
+        return new Comparison(workload, api, peer, theirs, quantity, wanted);
     }
 
     List<Api> apis(List<Api> chosen) {
@@ -66,6 +66,6 @@ record Comparison(
     }
 
     Measurement ours(Api through) {
-        return subject.measurement(through);
+        return workload.measurement(through);
     }
 }

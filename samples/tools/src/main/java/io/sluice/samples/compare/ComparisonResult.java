@@ -56,7 +56,7 @@ record ComparisonResult(
             Series theirs,
             BenchEnvironment.CommandLog commands,
             @Nullable String leftOut) {
-        Subject subject = comparison.subject();
+        Workload workload = comparison.workload();
         Quantity quantity = comparison.quantity();
         Side sluice = Side.of(comparison.ours(api), ours, quantity, commands);
         Side peer = Side.of(comparison.theirs(), theirs, quantity, commands);
@@ -71,10 +71,10 @@ record ComparisonResult(
                 Topic.of(comparison).toString(),
                 comparison.name(),
                 api.toString(),
-                subject.doing(),
-                subject.transport(),
-                subject.size(),
-                subject.inflight(),
+                workload.doing(),
+                workload.transport(),
+                workload.size(),
+                workload.inflight(),
                 quantity.unit(),
                 sluice,
                 peer,
@@ -133,19 +133,19 @@ record ComparisonResult(
                 metText());
     }
 
-    /** What of ours it is about: the first half of its name. */
+    /** Returns the name of the measured workload: the first half of the comparison's name. */
     @JsonIgnore
-    String subject() {
+    String workload() {
         return name.substring(0, name.indexOf('/'));
     }
 
-    /** What it is compared with: the second half of its name. */
+    /** Returns the name of the other side: the second half of the comparison's name. */
     @JsonIgnore
     String peerName() {
         return name.substring(name.indexOf('/') + 1);
     }
 
-    /** What the ratio reaches of its goal: 1 or more if it is met; {@code null} without a goal or a ratio. */
+    /** The share of the goal that the ratio reaches: 1 or more if it is met; {@code null} without a goal or a ratio. */
     @JsonIgnore
     @Nullable
     Double shareOfGoal() {

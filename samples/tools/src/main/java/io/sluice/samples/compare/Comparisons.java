@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
-/** What is compared with what. */
+/** All comparisons. */
 final class Comparisons {
     private static final String GOALS = "goals";
 
@@ -70,18 +70,18 @@ final class Comparisons {
     }
 
     private static String transport(Comparison comparison) {
-        return comparison.subject().transport();
+        return comparison.workload().transport();
     }
 
     /** Few machines have GPUs. */
     private static boolean isUsual(Comparison comparison) {
-        Route route = comparison.subject().route();
+        Route route = comparison.workload().route();
         return route.gpus() == 0 || route.unavailable() == null;
     }
 
     private static boolean matches(Comparison comparison, String name) {
         return comparison.name().equals(name)
-                || comparison.subject().name().equals(name)
+                || comparison.workload().name().equals(name)
                 || comparison.peer().equals(name)
                 || (name.equals(GOALS) && comparison.goal() != null && isUsual(comparison))
                 || Topic.of(comparison).toString().equals(name);

@@ -3,7 +3,7 @@ package io.sluice.samples.compare;
 import java.util.EnumMap;
 import java.util.Map;
 
-/** What one run of a measurement has told. */
+/** The figures of one run of a measurement. */
 record Figures(Map<Quantity, Double> values) {
     Figures {
         values = Map.copyOf(values);

@@ -6,7 +6,7 @@ import com.fasterxml.jackson.annotation.JsonProperty;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** What a ratio is to be; one of the bounds is {@code null}. */
+/** The bound of a ratio; one of the two is {@code null}. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 record Goal(
         @JsonProperty("at_least") @Nullable Double atLeast,
@@ -24,7 +24,7 @@ record Goal(
         return (atLeast == null || ratio >= atLeast) && (atMost == null || ratio <= atMost);
     }
 
-    /** What a ratio reaches of it: 1 or more if it meets it. */
+    /** Returns the share of the goal that a ratio reaches: 1 or more if it meets it. */
     double shareOf(double ratio) {
         if (atLeast != null) {
             return ratio / atLeast;

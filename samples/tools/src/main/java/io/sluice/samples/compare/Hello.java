@@ -1,6 +1,6 @@
 package io.sluice.samples.compare;
 
-/** What a bare virtual machine takes to start, to say something, and to end. It is run without any other class. */
+/** A program that prints a line and ends, to time the start of a bare virtual machine. It is run without any other class. */
 final class Hello {
     private Hello() {}
 

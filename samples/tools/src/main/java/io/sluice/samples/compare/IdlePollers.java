@@ -2,7 +2,7 @@ package io.sluice.samples.compare;
 
 import java.util.Map;
 
-/** What the engines' pollers do while there is nothing to do, on both sides. */
+/** The strategy of idle pollers, on both sides. */
 enum IdlePollers {
     /** As an engine does by default. */
     PARK(Map.of(), ""),

@@ -45,7 +45,7 @@ record IperfStream(long block) implements Measurement {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final double BITS_PER_GIGABYTE = 8e9;
 
-    /** What the receiving side has received; an error, which it may report with status 0, is a failure. */
+    /** Parses the receiver's figure; an error, which it may report with status 0, is a failure. */
     static double gigabytesPerSecond(String output) throws MeasurementFailedException {
         JsonNode report;
         try {

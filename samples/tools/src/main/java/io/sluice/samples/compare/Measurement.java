@@ -6,7 +6,7 @@ package io.sluice.samples.compare;
 interface Measurement {
     Program program();
 
-    /** What to call it in messages. */
+    /** The name for messages. */
     String label();
 
     /**

@@ -3,7 +3,7 @@ package io.sluice.samples.compare;
 import java.util.Locale;
 import java.util.function.Function;
 
-/** What transfers are compared with. */
+/** The other side of a comparison with transfers. */
 enum Peer {
     /** A stream of bytes that only the kernel acknowledges; for writes. */
     IPERF3(ours -> new IperfStream(Math.min(ours.size(), IperfStream.MOST_BYTES))),

@@ -38,7 +38,7 @@ enum Program {
         return packages;
     }
 
-    /** What it is, if it is one of our programs in C. */
+    /** The C program that it is, if it is one of ours. */
     @Nullable
     CProgram source() {
         return switch (this) {

@@ -7,11 +7,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Starts of a program, one after the other, each until it has ended by itself. */
-record ProgramStart(Task task, boolean cached) implements Subject, Measurement {
+record ProgramStart(Task task, boolean cached) implements Workload, Measurement {
     private static final int FEWEST = 3;
     private static final Map<String, String> OVER_TCP = Map.of("SLUICE_TRANSPORTS", "tcp");
 
-    /** What the program does. */
+    /** The task of the program. */
     enum Task {
         HELLO("a bare JVM's hello"),
         INFO("sluice info"),
@@ -94,7 +94,7 @@ record ProgramStart(Task task, boolean cached) implements Subject, Measurement {
 
     private Figures starts(BenchEnvironment environment, int port) throws MeasurementFailedException {
         List<String> command = StartCommand.of(task, cached, port, environment);
-        // What the system has to read is then in its memory.
+        // Afterwards the files are in the system's page cache.
         environment.runAlone(label(), OVER_TCP, command);
         Series lifetimes = new Series();
         long began = System.nanoTime();

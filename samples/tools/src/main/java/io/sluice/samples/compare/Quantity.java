@@ -2,7 +2,7 @@ package io.sluice.samples.compare;
 
 import java.util.Arrays;
 
-/** What two measurements are compared by. */
+/** The quantity by which two measurements are compared. */
 enum Quantity {
     /** Bytes moved in each second, in units of 10<sup>9</sup>. */
     GIGABYTES_PER_SECOND("GB/s", "%,.3f"),
@@ -14,9 +14,9 @@ enum Quantity {
     ELEMENTS_PER_SECOND("elements/s", "%,.0f"),
     /** Connections made, and closed, in each second. */
     CONNECTS_PER_SECOND("connects/s", "%,.0f"),
-    /** What half of the transfers took at most, in microseconds. */
+    /** The median transfer time, in microseconds. */
     MEDIAN_MICROSECONDS("us p50", "%,.2f"),
-    /** What 99 of 100 transfers took at most, by what half of them took at most. */
+    /** The 99th percentile of the transfer time divided by the median. */
     TAIL("p99/p50", "%,.2f"),
     /** Bytes that the initiator's pollers and callers allocate on the heap, for each transfer. */
     ALLOCATED_BYTES("B/transfer", "%,.2f"),

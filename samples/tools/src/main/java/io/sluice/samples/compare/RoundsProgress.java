@@ -38,7 +38,7 @@ public final class RoundsProgress {
         }
     }
 
-    /** What is left at the pace of the rounds before, of which there are none at first. */
+    /** Returns the remaining time at the pace of the rounds so far; empty in the first round. */
     private static String left(int round, int rounds, Duration elapsed) {
         int measured = round - 1;
         return measured == 0

@@ -39,7 +39,7 @@ enum Route {
         return transport;
     }
 
-    /** What tells {@code bench} to take it. */
+    /** The options that make {@code bench} take this route. */
     String options() {
         return switch (this) {
             case GPUS -> "--memory cuda:0 --server-memory cuda:1";

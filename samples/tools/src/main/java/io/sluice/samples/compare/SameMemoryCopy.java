@@ -3,7 +3,7 @@ package io.sluice.samples.compare;
 import io.sluice.samples.report.ByteSize;
 
 /**
- * What {@code memcpy} does between the very memory that was transferred between, in the initiator's process, in turns
+ * The speed of {@code memcpy} between the memory of the transfers, in the initiator's process, in turns
  * with the transfers. Which pages a process is given decides by a quarter how fast it copies what fills the cache, so that
  * copies of another process's memory tell little of it. It is measured with our transfers, never alone.
  */

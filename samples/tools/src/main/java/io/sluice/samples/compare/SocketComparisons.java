@@ -127,8 +127,8 @@ final class SocketComparisons {
     }
 
     private static Comparison tail(BenchOperation operation, String name, Measurement theirs) {
-        Transfers subject = oneByOne(operation).with(IdlePollers.POLL_ON);
-        return new Comparison(subject, null, name, theirs, Quantity.TAIL, null);
+        Transfers workload = oneByOne(operation).with(IdlePollers.POLL_ON);
+        return new Comparison(workload, null, name, theirs, Quantity.TAIL, null);
     }
 
     private static Transfers oneByOne(BenchOperation operation) {

@@ -8,7 +8,7 @@ import java.time.Duration;
  * @param rounds in each of which everything is measured once
  */
 public record Timing(int rounds, Duration duration, Duration warmup) {
-    /** What starting and ending the processes of a measurement takes, about. */
+    /** The approximate time to start and end the processes of a measurement. */
     private static final Duration OVERHEAD = Duration.ofSeconds(4);
 
     /** A JVM starts within this on a machine that is busy with other things. */
@@ -16,7 +16,7 @@ public record Timing(int rounds, Duration duration, Duration warmup) {
 
     private static final int SLOWER = 5;
 
-    /** What so many measurements take in all rounds, about. */
+    /** Returns the approximate time of so many measurements in all rounds. */
     Duration expected(int measurements) {
         return duration.plus(warmup).plus(OVERHEAD).multipliedBy((long) measurements * rounds);
     }

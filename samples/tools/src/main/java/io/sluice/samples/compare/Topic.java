@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
-/** What comparisons are about. Each is about one thing. */
+/** The topics of comparisons. Each comparison has one. */
 enum Topic {
     /** 8 bytes and 4 KiB over sockets. */
     SMALL("small transfers over tcp", SocketComparisons.small()),
@@ -15,7 +15,7 @@ enum Topic {
     SHARED_MEMORY("transfers over shared memory", MemoryComparisons.all()),
     /** Between processes that have GPUs, or one and memory of the host. */
     GPU("transfers between GPUs", GpuComparisons.all()),
-    /** What Reactor and Vert.x add to callbacks. */
+    /** The overhead of Reactor and Vert.x over callbacks. */
     INTERFACES("what the interfaces cost", CostComparisons.interfaces()),
     METRICS("what metrics cost", CostComparisons.metrics()),
     SECURITY_COST("what authentication and encryption cost", CostComparisons.security()),

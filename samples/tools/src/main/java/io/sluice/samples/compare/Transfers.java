@@ -25,7 +25,7 @@ record Transfers(
         IdlePollers idle,
         boolean isScraped,
         Security security)
-        implements Subject {
+        implements Workload {
     /** Single ones on one connection, with one buffer, as an engine does by default. */
     static Transfers of(Route route, BenchOperation operation, long size, int inflight) {
         return new Transfers(

@@ -237,7 +237,7 @@ class ComparisonsTest {
                         "crc32c-write-4KiB/crc-cost", "crc32c-write-1MiB/crc-cost", "crc32c-read-1MiB/crc-cost");
         Comparison cost =
                 Comparisons.chosen(List.of("crc32c-write-1MiB/crc-cost"), ALL).getFirst();
-        assertThat(cost.subject().route().environment()).containsEntry("SLUICE_INTEGRITY", "crc32c");
+        assertThat(cost.workload().route().environment()).containsEntry("SLUICE_INTEGRITY", "crc32c");
         assertThat(cost.theirs().label()).isEqualTo("sluice write of 1 MiB over tcp, 32 in flight, engine API");
         assertThat(cost.isPaired()).isTrue();
     }
@@ -281,9 +281,9 @@ class ComparisonsTest {
                         "write-16MiB/memcpy",
                         "write-64KiB/jucx");
         assertThat(Comparisons.chosen(List.of(), ALL))
-                .filteredOn(comparison -> comparison.subject().route().gpus() == 0)
+                .filteredOn(comparison -> comparison.workload().route().gpus() == 0)
                 .containsExactlyElementsOf(Comparisons.all().stream()
-                        .filter(comparison -> comparison.subject().route().gpus() == 0)
+                        .filter(comparison -> comparison.workload().route().gpus() == 0)
                         .toList());
     }
 

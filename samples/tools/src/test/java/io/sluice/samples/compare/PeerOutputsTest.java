@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the programs print, and what is made of it. */
+/** Parses the output of the programs. */
 class PeerOutputsTest {
 
     private static final String BENCH =

@@ -5,7 +5,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 
-/** What programs have really printed. */
+/** Recorded output of the programs. */
 final class RecordedOutput {
 
     private RecordedOutput() {}

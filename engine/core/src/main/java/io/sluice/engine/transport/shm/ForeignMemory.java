@@ -3,7 +3,7 @@ package io.sluice.engine.transport.shm;
 import io.sluice.engine.transport.RegisteredMemory;
 
 /**
- * The registration of memory owned by the user, which peers reach by address. The leases of its exposures revoke their
+ * The registration of memory owned by the user, which peers reach by address. The leases of its exports revoke their
  * access when the registration ends.
  *
  * @param address its address in this process

@@ -25,7 +25,7 @@ final class OwnRegions {
     private final EndpointContext context;
     private final PeerCapabilities peer;
     private final long most;
-    private final Map<Long, Exposed> exposed = new HashMap<>();
+    private final Map<Long, Exported> exported = new HashMap<>();
     private final ArrayDeque<long[]> unanswered = new ArrayDeque<>();
     private boolean stopped;
 
@@ -46,13 +46,13 @@ final class OwnRegions {
         boolean crossMemoryAttach();
     }
 
-    private static final class Exposed {
+    private static final class Exported {
         private final ExportedRegion region;
         private final boolean byAddress;
         private final @Nullable SharedFile file;
         private boolean ended;
 
-        Exposed(ExportedRegion region, boolean byAddress, @Nullable SharedFile file) {
+        Exported(ExportedRegion region, boolean byAddress, @Nullable SharedFile file) {
             this.region = region;
             this.byAddress = byAddress;
             this.file = file;
@@ -77,7 +77,7 @@ final class OwnRegions {
         RegisteredMemory registration = region.registration();
         boolean processors = region.atomicDomain() == AtomicDomain.TARGET_CPU;
         RegionKeys keys;
-        Exposed leased;
+        Exported leased;
         if (registration instanceof SharedFile.Registration(SharedFile file)) {
             long start = region.memory().address() - file.memory().address();
             keys = new RegionKeys(
@@ -88,7 +88,7 @@ final class OwnRegions {
                     file.fileBytes(),
                     file.hasHugePages(),
                     start);
-            leased = new Exposed(region, false, file);
+            leased = new Exported(region, false, file);
         } else {
             keys = new RegionKeys(
                     RegionKeys.Way.CROSS_MEMORY,
@@ -98,22 +98,22 @@ final class OwnRegions {
                     0,
                     false,
                     region.memory().address());
-            leased = new Exposed(region, true, null);
+            leased = new Exported(region, true, null);
         }
-        if (exposed.size() >= most) {
+        if (exported.size() >= most) {
             throw new ProtocolException("the peer keeps attaching regions without confirming the detached ones");
         }
         // without a lease nothing would keep the memory, so the peer must not learn how to reach it
         if (!region.lease()) {
             return null;
         }
-        exposed.put(handle, leased);
+        exported.put(handle, leased);
         return keys.toBytes();
     }
 
     /** Ends an attachment; the lease ends when the peer confirms it. */
     void ended(long handle) {
-        Exposed region = exposed.get(handle);
+        Exported region = exported.get(handle);
         if (region != null && !region.ended) {
             context.send(ShmMessage.of(ShmMessage.ENDED, handle));
             region.ended = true;
@@ -126,17 +126,17 @@ final class OwnRegions {
             // the end of the peer's socket came first and has ended the lease
             return;
         }
-        Exposed region = exposed.get(handle);
+        Exported region = exported.get(handle);
         if (region == null || !region.ended) {
             throw new ProtocolException("the peer confirmed a region that it was not asked to release");
         }
-        exposed.remove(handle);
+        exported.remove(handle);
         region.region.release();
     }
 
     /** Whether the peer still uses a closing region. */
     boolean holdsClosedLease() {
-        return exposed.values().stream().anyMatch(region -> region.ended && !region.region.isOpen());
+        return exported.values().stream().anyMatch(region -> region.ended && !region.region.isOpen());
     }
 
     // ---- files ----
@@ -175,7 +175,7 @@ final class OwnRegions {
         int[] descriptors = new int[wanted.length];
         int count = 0;
         for (long handle : wanted) {
-            Exposed region = exposed.get(handle);
+            Exported region = exported.get(handle);
             SharedFile file = region == null || region.ended ? null : region.file;
             message.putLong(handle).put((byte) (file == null ? 0 : 1));
             if (file != null) {
@@ -191,7 +191,7 @@ final class OwnRegions {
 
     /** The connection has ended: does not wait for mapped regions, since their memory is never reused. */
     void close() {
-        exposed.values().removeIf(region -> {
+        exported.values().removeIf(region -> {
             if (!region.byAddress) {
                 region.region.release();
             }
@@ -201,13 +201,13 @@ final class OwnRegions {
 
     /** Whether the peer may still reach memory by address. */
     boolean isReachableByAddress() {
-        return exposed.values().stream().anyMatch(region -> region.byAddress);
+        return exported.values().stream().anyMatch(region -> region.byAddress);
     }
 
     void peerStopped() {
         stopped = true;
         unanswered.clear();
-        exposed.values().forEach(region -> region.region.release());
-        exposed.clear();
+        exported.values().forEach(region -> region.region.release());
+        exported.clear();
     }
 }

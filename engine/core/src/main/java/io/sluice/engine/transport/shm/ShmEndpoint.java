@@ -185,7 +185,7 @@ final class ShmEndpoint
     }
 
     @Override
-    public void exposureEnded(long handle) {
+    public void exportEnded(long handle) {
         ownRegions.ended(handle);
     }
 

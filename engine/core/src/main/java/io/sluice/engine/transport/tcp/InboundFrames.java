@@ -342,7 +342,7 @@ final class InboundFrames {
 
     /** A put. For memory of a device its value becomes a payload, at the end of the frame. */
     private void put(long at, long length) {
-        ExportedRegion region = context.exposed(FrameHeader.handle(staging, at));
+        ExportedRegion region = context.exportedRegion(FrameHeader.handle(staging, at));
         if (region == null || region.memory().isHost() || length < 1 || length > WorkRequest.WORD_BYTES) {
             sink.writeHandled(words.execute(FrameHeader.PUT, staging, at, length, region));
             return;
@@ -377,7 +377,7 @@ final class InboundFrames {
         }
         table.toNativeOrder();
         MemorySegment header = table.header();
-        ExportedRegion region = context.exposed(FrameHeader.handle(header, 0));
+        ExportedRegion region = context.exportedRegion(FrameHeader.handle(header, 0));
         CompletionStatus outcome = AccessCheck.acquire(
                 region,
                 table.isWrite() ? WorkRequest.Opcode.WRITE : WorkRequest.Opcode.READ,
@@ -409,7 +409,7 @@ final class InboundFrames {
     }
 
     private void write(long at, long length, IncomingPayload.Kind kind) {
-        ExportedRegion region = context.exposed(FrameHeader.handle(staging, at));
+        ExportedRegion region = context.exportedRegion(FrameHeader.handle(staging, at));
         CompletionStatus outcome = AccessCheck.acquire(region, WorkRequest.Opcode.WRITE, staging, at, length);
         payload.beginWrite(kind, length, region, outcome);
         if (region != null && outcome == CompletionStatus.SUCCESS) {
@@ -418,7 +418,7 @@ final class InboundFrames {
     }
 
     private void read(long at, long length) {
-        ExportedRegion region = context.exposed(FrameHeader.handle(staging, at));
+        ExportedRegion region = context.exportedRegion(FrameHeader.handle(staging, at));
         CompletionStatus answer = AccessCheck.acquire(region, WorkRequest.Opcode.READ, staging, at, length);
         if (region != null && answer == CompletionStatus.SUCCESS) {
             try {

@@ -29,7 +29,7 @@ final class InboundWords {
      * @throws ProtocolException if the operation has no words of this length
      */
     CompletionStatus execute(int operation, MemorySegment header, long at, long length) {
-        return execute(operation, header, at, length, context.exposed(FrameHeader.handle(header, at)));
+        return execute(operation, header, at, length, context.exportedRegion(FrameHeader.handle(header, at)));
     }
 
     /** As {@link #execute(int, MemorySegment, long, long)}, for a region that was looked up, or null if there is none. */

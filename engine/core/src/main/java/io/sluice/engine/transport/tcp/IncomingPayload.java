@@ -290,7 +290,7 @@ final class IncomingPayload {
         return kind == Kind.READ_DATA ? CompletionStatus.LOCAL_MEMORY_FAULT : CompletionStatus.REMOTE_MEMORY_FAULT;
     }
 
-    /** What is to come for a region that is closing is dropped. */
+    /** The rest of a payload for a closing region is dropped. */
     void regionClosing() {
         if (holdsClosedLease()) {
             dropping = true;

@@ -311,7 +311,7 @@ final class LaneRecovery {
 
     private void probe() {
         state.enter(Phase.PROBING);
-        queuePair.queue().readLandmark(probe);
+        queuePair.queue().readFlushWord(probe);
     }
 
     private void probed() {

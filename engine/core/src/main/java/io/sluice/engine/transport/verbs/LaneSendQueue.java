@@ -45,8 +45,8 @@ final class LaneSendQueue extends PostBatch.Queue {
     private long queuePair;
     private long idBase;
     private int peerRail;
-    private long landmark;
-    private int landmarkKey;
+    private long flushWord;
+    private int flushWordKey;
     private int unsignaled;
 
     /**
@@ -77,8 +77,8 @@ final class LaneSendQueue extends PostBatch.Queue {
     /** Sets the peer's port. */
     void reach(int index, OfferedRail port) {
         peerRail = index;
-        landmark = port.landmark();
-        landmarkKey = port.landmarkKey();
+        flushWord = port.flushWord();
+        flushWordKey = port.flushWordKey();
     }
 
     /** The requests in flight. */
@@ -174,10 +174,10 @@ final class LaneSendQueue extends PostBatch.Queue {
         batch.memory(memory.address() + wordAt(places.last()), localKey, remoteAddress, remoteKey, length);
     }
 
-    /** Posts a read of the peer's landmark. */
-    void readLandmark(Object what) {
+    /** Posts a read of the peer's flush word. */
+    void readFlushWord(Object what) {
         add(VerbsQueuePair.READ, what);
-        batch.memory(memory.address() + wordAt(places.last()), localKey, landmark, landmarkKey, Long.BYTES);
+        batch.memory(memory.address() + wordAt(places.last()), localKey, flushWord, flushWordKey, Long.BYTES);
     }
 
     /** Posts a message, written into one of the send buffers. */

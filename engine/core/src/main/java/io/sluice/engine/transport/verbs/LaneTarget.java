@@ -79,7 +79,7 @@ final class LaneTarget {
             long operand,
             long expected) {
         writes.flush();
-        ExportedRegion region = context.exposed(handle);
+        ExportedRegion region = context.exportedRegion(handle);
         CompletionStatus status = region == null
                 ? CompletionStatus.UNKNOWN_REGION
                 : region.acquire(operation, key, epoch, offset, WorkRequest.WORD_BYTES);
@@ -115,7 +115,7 @@ final class LaneTarget {
     /** An adapter has changed a word that may have waiters. */
     void wake(MemorySegment buffer, long at) {
         writes.flush();
-        ExportedRegion region = context.exposed(VerbsMessage.word(buffer, at, HANDLE));
+        ExportedRegion region = context.exportedRegion(VerbsMessage.word(buffer, at, HANDLE));
         long offset = VerbsMessage.word(buffer, at, OFFSET);
         if (region == null
                 || !region.memory().isHost()

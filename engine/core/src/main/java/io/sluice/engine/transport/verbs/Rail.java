@@ -17,8 +17,8 @@ final class Rail {
     private final Port port;
     private final Gid gid;
     // memory that a peer reads to verify that its writes have arrived
-    private final long landmark;
-    private final long landmarkRegion;
+    private final long flushWord;
+    private final long flushWordRegion;
     private final List<RailWatcher> watchers = new CopyOnWriteArrayList<>();
     private volatile boolean active = true;
     private volatile boolean removed;
@@ -44,9 +44,9 @@ final class Rail {
                     VerbsDevice.allocateProtectionDomain(device), name, "allocate a protection domain");
             domain = openedDomain;
             memory = Native.available(Memory.map(Memory.pageSize(), true), name, "get a page of memory");
-            landmark = memory;
-            landmarkRegion = Native.available(
-                    VerbsMemory.register(domain, landmark, Memory.pageSize(), VerbsMemory.REMOTE_READ),
+            flushWord = memory;
+            flushWordRegion = Native.available(
+                    VerbsMemory.register(domain, flushWord, Memory.pageSize(), VerbsMemory.REMOTE_READ),
                     name,
                     "register a page of memory");
         } catch (RuntimeException | Error e) {
@@ -99,12 +99,12 @@ final class Rail {
         return gid;
     }
 
-    long landmark() {
-        return landmark;
+    long flushWord() {
+        return flushWord;
     }
 
-    int landmarkKey() {
-        return VerbsMemory.remoteKey(landmarkRegion);
+    int flushWordKey() {
+        return VerbsMemory.remoteKey(flushWordRegion);
     }
 
     /** The watchers of its events. Any thread. */
@@ -141,8 +141,8 @@ final class Rail {
 
     /** Closes the device after all its queues and regions are gone. */
     void close() {
-        VerbsMemory.deregister(landmarkRegion);
-        Memory.unmap(landmark, Memory.pageSize());
+        VerbsMemory.deregister(flushWordRegion);
+        Memory.unmap(flushWord, Memory.pageSize());
         VerbsDevice.freeProtectionDomain(domain);
         VerbsDevice.close(device);
     }

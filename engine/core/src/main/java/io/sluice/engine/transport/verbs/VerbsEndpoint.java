@@ -99,8 +99,8 @@ final class VerbsEndpoint
                         options.pathMtu(rail.port()),
                         rail.port().ethernet(),
                         Math.min(255, rail.limits().readDepthAsTarget()),
-                        rail.landmark(),
-                        rail.landmarkKey()))
+                        rail.flushWord(),
+                        rail.flushWordKey()))
                 .toList();
         List<OfferedLane> queuePairs = made.stream().map(VerbsLane::offer).toList();
         return new VerbsOffer(LaneGroup.CREDITS, ports, queuePairs, true).toBytes();
@@ -167,7 +167,7 @@ final class VerbsEndpoint
     }
 
     @Override
-    public void exposureEnded(long handle) {
+    public void exportEnded(long handle) {
         if (begun && !closed) {
             context.send(VerbsControlMessage.ended(handle));
         }
@@ -337,7 +337,7 @@ final class VerbsEndpoint
                 VerbsLane lane = lane(fence.lane());
                 if (fence.refused() >= 0) {
                     // a closing region may be deregistered before this loop has removed it from its table
-                    ExportedRegion region = context.exposed(fence.refused());
+                    ExportedRegion region = context.exportedRegion(fence.refused());
                     send(VerbsControlMessage.refused(fence.lane(), region != null && region.isOpen()));
                 }
                 lane.peerFenced(fence);

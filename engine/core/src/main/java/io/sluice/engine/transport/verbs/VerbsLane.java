@@ -207,7 +207,7 @@ final class VerbsLane implements LaneGroup.Member {
         }
         // slots beyond those of work requests, one of them kept for reports
         while (visibility.isDue() && queue.free() > 1) {
-            queue.readLandmark(visibility.next());
+            queue.readFlushWord(visibility.next());
         }
         messages.send();
     }

@@ -29,11 +29,11 @@ record VerbsOffer(int credits, List<OfferedRail> rails, List<OfferedLane> lanes,
      * @param mtu the largest path MTU that its side wants, in bytes
      * @param ethernet whether it is RoCE
      * @param readDepth how many reads and atomic operations a queue pair answers at a time
-     * @param landmark the address of memory that the peer may read
-     * @param landmarkKey its remote key
+     * @param flushWord the address of memory that the peer may read
+     * @param flushWordKey its remote key
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared
-    record OfferedRail(byte[] gid, int lid, int mtu, boolean ethernet, int readDepth, long landmark, int landmarkKey) {}
+    record OfferedRail(byte[] gid, int lid, int mtu, boolean ethernet, int readDepth, long flushWord, int flushWordKey) {}
 
     /**
      * A queue pair.
@@ -58,8 +58,8 @@ record VerbsOffer(int credits, List<OfferedRail> rails, List<OfferedLane> lanes,
                     .putInt(rail.mtu())
                     .put((byte) (rail.ethernet() ? 1 : 0))
                     .put((byte) rail.readDepth())
-                    .putLong(rail.landmark())
-                    .putInt(rail.landmarkKey());
+                    .putLong(rail.flushWord())
+                    .putInt(rail.flushWordKey());
         }
         for (OfferedLane lane : lanes) {
             bytes.put((byte) lane.rail()).putInt(lane.number()).putInt(lane.sequence());

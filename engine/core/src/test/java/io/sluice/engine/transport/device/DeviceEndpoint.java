@@ -107,7 +107,7 @@ class DeviceEndpoint implements Endpoint, RegionAttachments {
     }
 
     @Override
-    public void exposureEnded(long handle) {
+    public void exportEnded(long handle) {
         Long number = numbers.remove(handle);
         Entry entry = number == null ? null : ATTACHED.remove(number);
         if (entry != null) {
@@ -197,7 +197,7 @@ class DeviceEndpoint implements Endpoint, RegionAttachments {
         while (!accepted.isEmpty()) {
             context.completed(accepted.remove(), CompletionStatus.FLUSHED_UNSENT);
         }
-        List.copyOf(numbers.keySet()).forEach(this::exposureEnded);
+        List.copyOf(numbers.keySet()).forEach(this::exportEnded);
     }
 
     @Override

@@ -428,7 +428,7 @@ class PathsTest {
         write(initiator.allocate(BYTES, RegionOptions.local()), remote.getLast());
     }
 
-    /** What the control messages of one direction of a socket answer to attach. */
+    /** Parses the answers to attach from the control messages of one direction of a socket. */
     private static List<Integer> statusesOfAttachResults(byte[] stream) {
         List<Integer> statuses = new ArrayList<>();
         ByteBuffer messages = ByteBuffer.wrap(stream);

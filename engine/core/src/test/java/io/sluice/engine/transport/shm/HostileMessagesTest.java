@@ -94,7 +94,7 @@ class HostileMessagesTest {
 
     @Test
     void attachmentThatHasEndedHasNoFile() {
-        endpoint.exposureEnded(HANDLE);
+        endpoint.exportEnded(HANDLE);
         assertThat(answerTo(HANDLE).descriptors()).isEmpty();
     }
 
@@ -171,7 +171,7 @@ class HostileMessagesTest {
 
     @Test
     void secondReleaseIsRefused() throws InterruptedException {
-        endpoint.exposureEnded(HANDLE);
+        endpoint.exportEnded(HANDLE);
         assertThat(region.leases()).as("until the peer has said so").isEqualTo(1);
         endpoint.received(ShmMessage.of(ShmMessage.RELEASED, HANDLE));
         assertThat(region.leases()).isZero();
@@ -210,7 +210,7 @@ class HostileMessagesTest {
             Random random = seed.random(i);
             for (int message = 0; message < MESSAGES && !endpoint.hasFailed(); message++) {
                 if (random.nextInt(10) == 0) {
-                    endpoint.exposureEnded(HANDLE);
+                    endpoint.exportEnded(HANDLE);
                 }
                 endpoint.received(any(random));
             }

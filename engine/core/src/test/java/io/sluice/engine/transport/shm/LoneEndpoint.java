@@ -133,8 +133,8 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
         return onLoop(() -> endpoint.keysOf(handle, region));
     }
 
-    void exposureEnded(long handle) {
-        doOnLoop(() -> endpoint.exposureEnded(handle));
+    void exportEnded(long handle) {
+        doOnLoop(() -> endpoint.exportEnded(handle));
     }
 
     /** A key as {@code attach} would make it. */
@@ -229,7 +229,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
     }
 
     @Override
-    public @Nullable ExportedRegion exposed(long handle) {
+    public @Nullable ExportedRegion exportedRegion(long handle) {
         return null;
     }
 

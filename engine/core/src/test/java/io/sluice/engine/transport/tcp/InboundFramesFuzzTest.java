@@ -164,7 +164,7 @@ class InboundFramesFuzzTest {
         }
 
         @Override
-        public @Nullable ExportedRegion exposed(long handle) {
+        public @Nullable ExportedRegion exportedRegion(long handle) {
             return handle == RIGHT.handle() ? slice : null;
         }
 

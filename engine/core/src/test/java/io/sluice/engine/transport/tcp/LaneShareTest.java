@@ -170,7 +170,7 @@ class LaneShareTest {
         }
 
         @Override
-        public @Nullable ExportedRegion exposed(long handle) {
+        public @Nullable ExportedRegion exportedRegion(long handle) {
             return null;
         }
 

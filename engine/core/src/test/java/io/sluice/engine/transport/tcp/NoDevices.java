@@ -3,7 +3,7 @@ package io.sluice.engine.transport.tcp;
 import io.sluice.engine.transport.EventLoop;
 import java.lang.reflect.Proxy;
 
-/** What stages payloads for tests whose memory is all of the host. */
+/** Staged sends for tests that use host memory only. */
 final class NoDevices {
     private NoDevices() {}
 

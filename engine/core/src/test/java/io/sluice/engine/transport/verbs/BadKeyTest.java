@@ -98,7 +98,7 @@ class BadKeyTest {
                 LoneEndpoint initiator = new LoneEndpoint(second, BYTES)) {
             target.connect(initiator);
             RemoteKey remote = initiator.attach(target.keys(), BYTES);
-            target.exposureEnded(remote.handle());
+            target.exportEnded(remote.handle());
             byte[] message = VerbsControlMessage.ended(remote.handle());
             assertThat(target.sent()).contains(message);
             initiator.received(ByteBuffer.wrap(message));

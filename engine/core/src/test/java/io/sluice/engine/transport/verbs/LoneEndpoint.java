@@ -158,8 +158,8 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
     }
 
     /** A region that the peer has attached ends. */
-    void exposureEnded(long handle) {
-        doOnLoop(() -> endpoint.exposureEnded(handle));
+    void exportEnded(long handle) {
+        doOnLoop(() -> endpoint.exportEnded(handle));
     }
 
     /** Does something with its first lane, on the loop. */
@@ -266,7 +266,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
     }
 
     @Override
-    public @Nullable ExportedRegion exposed(long handle) {
+    public @Nullable ExportedRegion exportedRegion(long handle) {
         return handle == HANDLE ? region : null;
     }
 

@@ -196,8 +196,8 @@ final class FaultyEndpoint implements Endpoint, SocketLanes, TransportMessages, 
     }
 
     @Override
-    public @Nullable ExportedRegion exposed(long handle) {
-        return context.exposed(handle);
+    public @Nullable ExportedRegion exportedRegion(long handle) {
+        return context.exportedRegion(handle);
     }
 
     @Override

@@ -20,20 +20,20 @@ final class ArrivingWrite {
      * Begins one.
      *
      * @param first whichever of its packets was delivered first
-     * @param exposed the region that it names, or null if there is none
+     * @param exported the region that it names, or null if there is none
      */
-    ArrivingWrite(Packet first, @Nullable ExportedRegion exposed) {
+    ArrivingWrite(Packet first, @Nullable ExportedRegion exported) {
         end = first.length();
-        status = exposed == null
+        status = exported == null
                 ? CompletionStatus.UNKNOWN_REGION
-                : exposed.acquire(
+                : exported.acquire(
                         WorkRequest.Opcode.WRITE,
                         first.region().key(),
                         first.region().epoch(),
                         first.offset(),
                         first.length());
         if (status == CompletionStatus.SUCCESS) {
-            region = exposed;
+            region = exported;
         }
     }
 

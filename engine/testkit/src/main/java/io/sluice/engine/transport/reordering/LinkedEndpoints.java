@@ -236,7 +236,7 @@ final class LinkedEndpoints implements AutoCloseable {
         }
 
         @Override
-        public @Nullable ExportedRegion exposed(long handle) {
+        public @Nullable ExportedRegion exportedRegion(long handle) {
             return regions.get(handle);
         }
 

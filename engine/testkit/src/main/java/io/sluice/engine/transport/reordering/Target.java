@@ -39,7 +39,7 @@ final class Target {
         ArrivingWrite write = writes.computeIfAbsent(
                 packet.request(),
                 number -> new ArrivingWrite(
-                        packet, context.exposed(packet.region().handle())));
+                        packet, context.exportedRegion(packet.region().handle())));
         write.place(packet);
         if (!write.isComplete()) {
             return;
@@ -99,7 +99,7 @@ final class Target {
 
     private CompletionStatus onWord(
             WorkRequest.Opcode operation, RemoteKey key, long offset, long length, WordEffect effect) {
-        ExportedRegion region = context.exposed(key.handle());
+        ExportedRegion region = context.exportedRegion(key.handle());
         if (region == null) {
             return CompletionStatus.UNKNOWN_REGION;
         }
@@ -123,7 +123,7 @@ final class Target {
 
     private void read(Packet packet) {
         RemoteKey key = packet.region();
-        ExportedRegion region = context.exposed(key.handle());
+        ExportedRegion region = context.exportedRegion(key.handle());
         CompletionStatus status = region == null
                 ? CompletionStatus.UNKNOWN_REGION
                 : region.acquire(WorkRequest.Opcode.READ, key.key(), key.epoch(), packet.offset(), packet.length());

@@ -4,44 +4,44 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Answers the inquiries of a flow, each once the transfers handed over before it have progressed that far. On the
+ * Completes the barriers of a flow, each once the transfers handed over before it have progressed that far. On the
  * poller's thread.
  */
-final class Inquiries {
+final class Barriers {
     private final Visibility visibility;
     private final WriteGroups groups;
     private final Quiescence quiescence;
     private final TransferEnds ends;
     private final List<MailboxBarrier> visibilityAwaited = new ArrayList<>();
 
-    Inquiries(Visibility visibility, WriteGroups groups, Quiescence quiescence, TransferEnds ends) {
+    Barriers(Visibility visibility, WriteGroups groups, Quiescence quiescence, TransferEnds ends) {
         this.visibility = visibility;
         this.groups = groups;
         this.quiescence = quiescence;
         this.ends = ends;
     }
 
-    /** Takes an inquiry from the mailbox. */
-    void answer(MailboxBarrier inquiry) {
-        switch (inquiry.subject()) {
-            case QUIESCENCE -> quiescence.await(inquiry);
+    /** Takes a barrier from the mailbox. */
+    void answer(MailboxBarrier barrier) {
+        switch (barrier.subject()) {
+            case QUIESCENCE -> quiescence.await(barrier);
             case FLUSH -> {
-                groups.close(inquiry);
+                groups.close(barrier);
                 groups.release();
             }
             case QUIET -> {
                 ConnectionEnd ended = ends.connectionEnd();
                 if (ended != null) {
-                    inquiry.completeExceptionally(ended.error());
+                    barrier.completeExceptionally(ended.error());
                 } else {
-                    groups.close(inquiry);
+                    groups.close(barrier);
                     groups.release();
                 }
             }
         }
     }
 
-    /** Called when the writes before an inquiry have completed; they may still have to be made visible. */
+    /** Called when the writes before a barrier have completed; they may still have to be made visible. */
     void writesDone(MailboxBarrier quiet) {
         if (ends.connectionEnd() != null) {
             return;
@@ -57,8 +57,8 @@ final class Inquiries {
     void connectionEnded(ConnectionEnd why) {
         // before the end of what it waits for lets it go
         for (WriteGroup.Follower follower : groups.followers()) {
-            if (follower instanceof MailboxBarrier inquiry && inquiry.subject() == MailboxBarrier.Subject.QUIET) {
-                inquiry.completeExceptionally(why.error());
+            if (follower instanceof MailboxBarrier barrier && barrier.subject() == MailboxBarrier.Subject.QUIET) {
+                barrier.completeExceptionally(why.error());
             }
         }
         List<MailboxBarrier> awaited = List.copyOf(visibilityAwaited);
