@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # The launcher's `package` command; ../../sluice sources it, and has said what root, state and the STATUS_ words are.
 
-# What the libraries use of the JDK. jdeps finds what Sluice's own classes use; of the libraries it would also name what they
+# Modules of the JDK that the libraries use. jdeps finds what Sluice's own classes use; of the libraries it would also name what they
 # look for and do without, such as java.desktop. Hazelcast, whose jars a user may add, does not start without
 # java.transaction.xa, and complains without jdk.net.
 readonly LIBRARY_MODULES=java.management,java.naming,java.transaction.xa,java.xml,jdk.management,jdk.net,jdk.unsupported
@@ -17,7 +17,7 @@ mover --cluster take more: the two jars of Hazelcast, to be copied from samples/
 USAGE
 }
 
-# What follows is called in a condition, where no failure ends the shell.
+# The functions below are called in conditions, where a failure does not end the shell.
 
 # A Java runtime in the folder $1/runtime, of the modules that the program in $1 uses.
 make_runtime() {

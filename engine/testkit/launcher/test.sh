@@ -137,7 +137,7 @@ changed_modules() {
     # The site follows the links of all pages.
     [[ $file != *.md || $affected == *' docs/site '* ]] || affected+='docs/site '
   done <<< "$files"
-  # What depends on an affected module is affected, until nothing more is.
+  # Modules that depend on an affected module are affected, too: repeat until none is added.
   grown=yes
   while [[ -n $grown ]]; do
     grown=''
@@ -192,7 +192,7 @@ repeat_tests() {
     for module in "${MODULES[@]}"; do
       [[ -n $(find "$root/$module/target/test-classes" -name "${class##*.}.class" -print -quit 2> /dev/null || true) ]] || continue
       read -r -a options <<< "$(pom_property sluice.test.options "$module")"
-      # What tests of the samples start, as in the build.
+      # The tests of the samples start the packaged program, as in the build.
       jar=("$root"/samples/target/sluice-samples-*.jar)
       [[ $module != samples ]] || options+=("-Dsluice.test.program=${jar[0]}")
       java=("$jdk/bin/java" "${options[@]}"
@@ -321,7 +321,7 @@ run_tests() {
     bring_tools
   fi
   if [[ $only == softroce || (-z $only && -n $own) ]]; then
-    # What may be asked is asked now, not after all of Maven's tests.
+    # Ask for permission to install now, not after all of Maven's tests.
     bring_qemu
   fi
   begin_build

@@ -254,7 +254,7 @@ static void test_refused_word(const struct gpu *gpu) {
     CHECK_SAME(sluice_cuda_stream_destroy((struct sluice_cuda_stream *)(intptr_t)stream), 0);
 }
 
-/* What programs load and launch by themselves: by a stream without kernels, and by one of theirs. */
+/* Modules that programs load and launch themselves: on a stream without kernels, and on one of their own. */
 static void test_callers(const struct gpu *gpu) {
     static const char broken[] = ".version 6.3\n.target sm_75\n.entry broken(";
     char log[64];

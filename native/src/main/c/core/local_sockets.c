@@ -10,7 +10,7 @@
 
 #define BACKLOG 16
 
-/* What older headers of the system lack. */
+/* Constants that older headers of the system lack. */
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77
 #endif

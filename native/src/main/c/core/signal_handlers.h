@@ -30,7 +30,7 @@ struct signal_handlers {
     struct sigaction of[SIGNAL_HANDLERS];
 };
 
-/* What foreign code claimed: the signals, and one of its handlers or NULL. */
+/* The signals that foreign code claimed, and one of its handlers or NULL. */
 struct signal_claim {
     uint32_t signals;
     void *handler;

@@ -23,7 +23,7 @@ static struct CUfunc_st functions[MAXIMUM_FUNCTIONS];
 static int function_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* What the compiler says goes where the options want it. */
+/* Writes the compiler's log to the buffer that the options name. */
 static void explain(const char *what, unsigned count, const int *options, void **values) {
     char *log = NULL;
     size_t bytes = 0;

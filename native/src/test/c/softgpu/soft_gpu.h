@@ -26,14 +26,14 @@ void soft_gpu_fault_after(int64_t operations);
 void soft_gpu_refuse_import(int refuse);
 /* The host's memory cannot be registered. */
 void soft_gpu_refuse_pins(int refuse);
-/* What is allocated from then on is of a pool: no process opens it, and no GPU but its own reaches it. */
+/* Later allocations come from a pool: no other process can open them, and no other GPU reaches them. */
 void soft_gpu_pools(int on);
 /* So many copies are taken, then so many refused as if memory had run out. */
 void soft_gpu_refuse_copies(int64_t after, int64_t count);
 /* No memory can be exported as a DMA buffer. */
 void soft_gpu_refuse_dma_buffers(int refuse);
 /*
- * What the attributes say of writes of adapters: in which scope they are ordered (0, none, at first; 100, the device) and
+ * Sets the attributes about writes of adapters: the scope in which they are ordered (0, none, at first; 100, the device) and
  * how they are flushed (bit 0, by the host, at first; bit 1, by a stream).
  */
 void soft_gpu_rdma(int scope, int ways);

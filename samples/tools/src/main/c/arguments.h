@@ -1,4 +1,4 @@
-/* What the programs take on their command lines. */
+/* Parses the programs' command lines. */
 #ifndef ARGUMENTS_H
 #define ARGUMENTS_H
 

@@ -1,5 +1,5 @@
 /*
- * What a plain C program reaches on this machine: acknowledged one-sided puts and gets over a socket, the round trip of
+ * The baseline of a plain C program on this machine: acknowledged one-sided puts and gets over a socket, the round trip of
  * a ping-pong that spins or blocks, memcpy within private and within shared memory, and process_vm_writev. An initiator measures; a
  * target, in another process, has the memory.
  */
@@ -19,7 +19,7 @@
 
 enum mode { MODE_PUT = 1, MODE_GET = 2, MODE_PING_PONG = 3 };
 
-/* What both sides of a ping-pong do until the ball comes. */
+/* The wait of both sides of a ping-pong: spin or block. */
 enum waiting {
     WAITING_SPIN = 1,
     /* They share a processor, which each has to leave to the other one. */
@@ -28,7 +28,7 @@ enum waiting {
     WAITING_BLOCK = 3
 };
 
-/* What to measure. Times are in nanoseconds, sizes in bytes. */
+/* The measurement to run. Times are in nanoseconds, sizes in bytes. */
 struct plan {
     enum mode mode;
     uint64_t size;
@@ -38,7 +38,7 @@ struct plan {
     int64_t duration;
 };
 
-/* What was measured: operations that ended within a time. */
+/* The result: operations that ended within a time. */
 struct figures {
     int64_t nanos;
     uint64_t operations;
@@ -47,7 +47,7 @@ struct figures {
     int64_t p99_nanos;
 };
 
-/* What precedes a payload. Both sides are one program on one machine, so it crosses as it lies here. */
+/* The header of a payload. Both sides are one program on one machine, so it is sent in the layout of this machine. */
 struct frame {
     uint64_t id;
     uint64_t length;
@@ -82,7 +82,7 @@ int receive_all(int socket, struct iovec *parts, size_t count);
 int hello_send(int socket, const struct plan *plan);
 int hello_receive(int socket, struct plan *plan);
 
-/* What the initiator and the target of puts and gets, or of a ping-pong, do. 0 when it went well. */
+/* The initiator and the target of puts and gets, or of a ping-pong. They return 0 on success. */
 int one_sided_initiate(int socket, const struct plan *plan, unsigned char *memory, struct figures *figures);
 int one_sided_serve(int socket, const struct plan *plan, unsigned char *memory);
 int ping_pong_initiate(int socket, const struct plan *plan, struct figures *figures);

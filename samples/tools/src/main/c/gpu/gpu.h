@@ -1,9 +1,9 @@
 /*
- * What a plain C program reaches with GPUs, by the CUDA driver alone: between two, with a process for each, one copy, and
+ * The baseline of a plain C program with GPUs, by the CUDA driver alone: between two, with a process for each, one copy, and
  * scattered pages by a copy call each, by the batch call and by Sluice's page kernel; between pinned memory and a GPU one copy;
  * and between two GPUs what NCCL reaches. Both libraries are opened when it starts.
  *
- * What goes wrong is said on standard error and ends the process; the other one ends then, too.
+ * An error is printed on standard error and ends the process; the other one ends then, too.
  */
 #ifndef GPU_H
 #define GPU_H
@@ -23,7 +23,7 @@
 #define MAXIMUM_BYTES (UINT64_C(16) << 30)
 #define MAXIMUM_PAGES (UINT64_C(1) << 20)
 
-/* What to measure. Times are in nanoseconds. */
+/* The measurement to run. Times are in nanoseconds. */
 struct plan {
     uint64_t bytes; /* of a copy, or of a page */
     uint64_t pages; /* of an operation; 1 for a copy */

@@ -14,7 +14,7 @@ void work_end(const struct work *work, uint64_t number) {
 
 void work_await(const struct work *work, uint64_t number) {
     for (uint64_t looks = 1; *work->word < number; looks++) {
-        /* What fails never writes the word. */
+        /* A kernel that fails never writes the word. */
         if (looks % LOOKS == 0) {
             cuda_result result = cuda.stream_query(work->stream);
             if (result != CUDA_NOT_READY) {
@@ -22,6 +22,6 @@ void work_await(const struct work *work, uint64_t number) {
             }
         }
     }
-    /* What the GPU has written before the word is read after it. */
+    /* Read the data after the word: the GPU wrote it before. */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
 }

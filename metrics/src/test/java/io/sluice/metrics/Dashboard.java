@@ -35,7 +35,7 @@ record Dashboard(JsonNode json, List<String> rows, List<Panel> panels) {
         }
     }
 
-    /** What a panel asks Prometheus for. */
+    /** The PromQL expressions of a panel. */
     record Query(JsonNode json) {
         String expression() {
             return json.path("expr").asText();

@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What every panel of the dashboard must have, so that it works wherever it is imported. */
+/** Checks that each panel of the dashboard has the parts without which it fails on another Grafana. */
 class DashboardRulesTest {
     private static final String DATA_SOURCE = "${datasource}";
     private static final int WIDTH = 24;

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What Prometheus' own tool says of the rules and of the dashboard's expressions. */
+/** Checks the rules and the dashboard's expressions with promtool. */
 class PromtoolRulesTest {
     private static final String RATE_INTERVAL = "1m";
 

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** What a Prometheus registry exposes, as text, taken apart. */
+/** The parsed text of one scrape of a Prometheus registry. */
 final class Scrape {
     private final Map<String, String> types = new LinkedHashMap<>();
     private final Map<String, Double> values = new LinkedHashMap<>();

@@ -1,4 +1,4 @@
-/** What the tests of all modules share: waits, ports, and programs of documentation pages. */
+/** Test support for all modules: waits, ports, and programs of documentation pages. */
 @NullMarked
 package io.sluice.testkit;
 

@@ -18,7 +18,7 @@ final class Site {
     // In this order; all others follow by their paths.
     private static final List<String> FIRST =
             List.of("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md");
-    // What is built, and what is no page: sources, and folders with a dot.
+    // Folders without pages: build output, sources, and folders whose names begin with a dot.
     private static final Set<String> SKIPPED = Set.of("target", "src", "shared");
     private static final String API_LINK = "<a href=\"{up}" + ApiPages.FOLDER + "/index.html\">API</a>";
     private static final List<String> OWN = List.of("site.css", "search.js");

@@ -10,7 +10,7 @@ import io.sluice.metrics.EngineMeters;
 import io.sluice.metrics.FlightRecorderObserver;
 import org.junit.jupiter.api.Test;
 
-/** What the documentation shows for plain Micrometer. */
+/** Runs the documentation's program for plain Micrometer. */
 class PlainMicrometerTest {
     @Test
     void itExportsTheEngine() {

@@ -9,7 +9,7 @@ import org.springframework.boot.actuate.autoconfigure.metrics.MetricsAutoConfigu
 import org.springframework.boot.actuate.autoconfigure.metrics.export.prometheus.PrometheusMetricsExportAutoConfiguration;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 
-/** What the documentation shows for Spring Boot. */
+/** Runs the documentation's program for Spring Boot. */
 class SpringBootTest {
     @Test
     void theActuatorBindsTheMeters() {

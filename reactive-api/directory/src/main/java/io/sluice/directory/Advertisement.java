@@ -11,7 +11,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * What an engine publishes: its address and its named regions. Immutable.
+ * The entry that an engine publishes: its address and its named regions. Immutable.
  *
  * @param name the engine's name in the directory: 1 to 200 ASCII letters, digits and {@code . _ - ~ : @ /}. Names with
  *     a common prefix can be watched together, so start them with a role, as in {@code decode/7}

@@ -39,7 +39,7 @@ final class StorePublication implements Publication {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
     private static final Duration DROP_TIMEOUT = Duration.ofSeconds(10);
 
-    /** What fails after a cancel is of no interest any more. */
+    /** Drops an error after a cancel. */
     private static final Consumer<Throwable> IGNORED =
             error -> LOG.debug("A publication failed after its subscriber had gone", error);
 

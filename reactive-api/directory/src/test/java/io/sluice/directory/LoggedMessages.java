@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.slf4j.LoggerFactory;
 
-/** What a class logs at INFO and above while this is open. */
+/** Captures a class's log messages at INFO and above while this is open. */
 final class LoggedMessages extends AppenderBase<ILoggingEvent> implements AutoCloseable {
     private final Logger logger;
     private final List<ILoggingEvent> events = new CopyOnWriteArrayList<>();

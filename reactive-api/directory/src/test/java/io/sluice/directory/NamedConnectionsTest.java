@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
-/** What can go wrong between an entry and a connection. */
+/** Failures between an entry of the directory and a connection. */
 class NamedConnectionsTest {
     private static final String NAME = "decode/7";
 

@@ -20,7 +20,7 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** What fails again and again is no secret. */
+/** When repeated failures are logged. */
 class RepeatedFailuresTest {
     private static final IllegalStateException WRONG_PASSWORD = new IllegalStateException("WRONGPASS");
 

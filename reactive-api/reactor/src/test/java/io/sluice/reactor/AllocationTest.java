@@ -16,7 +16,7 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** What one transfer costs this layer in memory: a bound that a careless change would break at once. */
+/** The bytes that this layer allocates for one transfer: a bound that a careless change would break at once. */
 class AllocationTest {
     private static final int TRANSFERS = 50_000;
     private static final long MOST_BYTES = 400;

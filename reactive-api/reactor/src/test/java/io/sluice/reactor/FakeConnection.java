@@ -71,7 +71,7 @@ final class FakeConnection implements Connection, InFlightWindow {
     volatile TransferOptions lastOptions;
     volatile byte[] lastPayload;
 
-    /** What refuses a vectored transfer as a whole, if not null. */
+    /** The error that refuses a vectored transfer as a whole; null for none. */
     volatile RuntimeException vectoredRefusal;
 
     FakeConnection(int operationLimit, Consumer<FakeTransfer> onSubmit) {

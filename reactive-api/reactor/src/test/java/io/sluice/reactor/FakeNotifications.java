@@ -16,7 +16,7 @@ final class FakeNotifications {
     private boolean over;
     private SluiceException end;
 
-    /** What happens on another thread during a subscription. */
+    /** The action of another thread during a subscription. */
     Runnable meanwhile = () -> {};
 
     synchronized NotificationSubscription subscribe(NotificationListener subscriber) {

@@ -162,7 +162,7 @@ class ReactiveTransferEngineTest {
                 .isLessThanOrEqualTo(connection.connection().window().operationLimit());
     }
 
-    /** What follows the last element of a run must not find the run itself still pending. */
+    /** A run has ended before the continuation of its last element is called. */
     @Test
     void aListNeverHasMorePendingThanMayBe() {
         EngineOptions narrow =

@@ -45,7 +45,7 @@ import reactor.test.StepVerifier;
 import reactor.util.context.Context;
 import reactor.util.retry.Retry;
 
-/** What is made is taken by a subscriber or given back, also when the end of the wait meets the value. */
+/** A created resource is passed to a subscriber or returned, also when the end of the wait races with the value. */
 class ResourceHandOverTest {
     private static final EngineAddress ADDRESS = EngineAddress.of("peer.example", 7000);
     private static final RegionDescriptor DESCRIPTOR =

@@ -24,7 +24,7 @@ import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 
-/** What a Mono adds to a transfer, from its subscription to its terminal signal. */
+/** The overhead of a Mono for a transfer, from its subscription to its terminal signal. */
 @BenchmarkMode(Mode.AverageTime)
 @Fork(1)
 @Warmup(iterations = 3, time = 1)

@@ -103,7 +103,7 @@ class BlockingTransferTest {
         }
     }
 
-    /** What ends the wait runs on the context that waits. */
+    /** The handler that ends the wait runs on the waiting context. */
     @Test
     void theContextGoesOnMeanwhile(Vertx vertx) throws Exception {
         try (Target target = new Target("tcp")) {

@@ -21,7 +21,7 @@ final class Bounded {
         return stage.toCompletableFuture().get(BOUND.toNanos(), TimeUnit.NANOSECONDS);
     }
 
-    /** What a future fails with. */
+    /** The error of a failed future. */
     static Throwable failure(Future<?> future) throws Exception {
         try {
             await(future);

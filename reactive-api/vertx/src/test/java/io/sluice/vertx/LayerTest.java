@@ -7,7 +7,7 @@ import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 
-/** What this face may know of Vert.x and of its neighbours. */
+/** The packages of Vert.x and of other modules that this module may use. */
 @AnalyzeClasses(packages = "io.sluice.vertx", importOptions = ImportOption.DoNotIncludeTests.class)
 class LayerTest {
     @ArchTest

@@ -37,7 +37,7 @@ class PipesTest {
     private static final int ASKED_AHEAD = 8;
     private static final int SINK_HOLDS = 4;
 
-    /** What must not pile up would be far more than this. */
+    /** A bound far below the bytes that would pile up without back-pressure. */
     private static final long FLAT_BYTES = 24L << 20;
 
     private static final int MESSAGE_BYTES = 16 << 10;

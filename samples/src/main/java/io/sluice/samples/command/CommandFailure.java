@@ -13,12 +13,12 @@ final class CommandFailure extends RuntimeException {
         this.exitCode = exitCode;
     }
 
-    /** What was asked for makes no sense: status {@value ExitCodes#USAGE}. */
+    /** An invalid request: status {@value ExitCodes#USAGE}. */
     static CommandFailure usage(String message) {
         return new CommandFailure(ExitCodes.USAGE, message, null);
     }
 
-    /** What was asked for makes no sense, as something else has found out. */
+    /** An invalid request, found by other code. */
     static CommandFailure usage(Throwable cause) {
         return new CommandFailure(ExitCodes.USAGE, String.valueOf(cause.getMessage()), cause);
     }

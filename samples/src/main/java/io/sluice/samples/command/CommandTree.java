@@ -64,7 +64,7 @@ final class CommandTree {
                 .setUsageHelpAutoWidth(true);
     }
 
-    /** What help says: of options in one file for all commands, before and after them in a file of the command's name. */
+    /** Sets the texts of help: of options from one file for all commands, before and after them from a file of the command's name. */
     private static void describe(String name, CommandSpec command) {
         if (command.userObject() instanceof CommandLine.HelpCommand) {
             return;

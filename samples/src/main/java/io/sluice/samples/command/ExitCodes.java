@@ -1,6 +1,6 @@
 package io.sluice.samples.command;
 
-/** What the program's exit status means; picocli's own codes for the same things. */
+/** The program's exit statuses, which picocli uses for the same conditions, too. */
 final class ExitCodes {
     /** All went well. */
     static final int OK = 0;

@@ -11,7 +11,7 @@ import ch.qos.logback.core.joran.spi.ConsoleTarget;
 import ch.qos.logback.core.spi.ContextAwareBase;
 
 /**
- * What the program logs, and where: Logback finds it as a service. It is no XML file, as to read one takes longer than all else
+ * The loggers and appenders of the program: Logback finds this class as a service. It is no XML file, as to read one takes longer than all else
  * that a short command does. A file that the system property {@code logback.configurationFile} names takes its place. It has no
  * rank, as it is the only one, and to read an annotation takes as long as the rest.
  */

@@ -5,7 +5,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** What the commands share: the request to end, and where they print. */
+/** The base of the commands: the request to end, and the output streams. */
 abstract class ProgramCommand implements Callable<Integer> {
     @Spec
     CommandSpec spec = CommandSpec.create();

@@ -53,7 +53,7 @@ record SecondProcess(String name, OwnedProcess process, EngineAddress address) i
         }
     }
 
-    /** What to say of an error of a transfer to it: the error itself, or one that knows more. */
+    /** Returns the error to report for a transfer to it: the error itself, or the death of the process. */
     RuntimeException explain(SluiceException error) {
         // When it dies its connection does so first.
         return process.hasEnded(DEATH.toMillis())

@@ -111,7 +111,7 @@ public final class BrowserPage implements AutoCloseable {
                 .until(() -> evaluate("document.readyState").asText().equals("complete"));
     }
 
-    /** What the page, its scripts and its security policy have complained about so far. */
+    /** Errors of the page and its scripts, and violations of its security policy so far. */
     public List<String> complaints() {
         return List.copyOf(complaints);
     }

@@ -12,10 +12,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What bench finds out about transfers: what they allocate, what is in flight, and bytes that are not what was sent. */
+/** The findings of bench: allocation, transfers in flight, and bytes that differ from those sent. */
 class BenchFindingsTest {
 
-    /** What a measurement allocates apart from its transfers, such as for classes that are loaded late. */
+    /** Bytes that a measurement allocates apart from its transfers, such as for classes that are loaded late. */
     private static final long OTHER_BYTES = 128 << 10;
 
     /** Long enough that one object for each transfer is more than those bytes. */

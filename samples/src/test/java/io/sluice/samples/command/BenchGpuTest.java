@@ -145,7 +145,7 @@ class BenchGpuTest {
         }
     }
 
-    /** What takes two is left out, and what takes one is measured. */
+    /** Comparisons that take two GPUs are left out, and those that take one are measured. */
     @Test
     void compareMeasuresWhatTheGpusAllow() throws IOException {
         Map<String, String> one = new HashMap<>(softwareGpus());

@@ -20,17 +20,17 @@ final class FlippingProxy implements AutoCloseable {
     private static final int LENGTH_AT = 40;
     private static final int PAGE_BYTES = 8192;
 
-    /** What is damaged. */
+    /** The bytes to damage. */
     enum Victim {
         /** The middle of the first page of a write. */
         WRITTEN_PAGE(1, PAGE_BYTES, FRAME_HEADER_BYTES, FRAME_HEADER_BYTES + PAGE_BYTES / 2),
         /** The middle of the first page that answers a read. */
         READ_PAGE(3, PAGE_BYTES, FRAME_HEADER_BYTES, FRAME_HEADER_BYTES + PAGE_BYTES / 2),
-        /** What a signal adds. */
+        /** The operand of a signal. */
         SIGNAL_ADDEND(17, 0, LONGER_HEADER_BYTES, FRAME_HEADER_BYTES + Long.BYTES - 1),
-        /** What an atomic operation adds. */
+        /** The operand of an atomic operation. */
         FETCH_ADD_ADDEND(19, 0, LONGER_HEADER_BYTES, FRAME_HEADER_BYTES + Long.BYTES - 1),
-        /** What an atomic operation has found. */
+        /** The result of an atomic operation. */
         FETCHED_VALUE(21, 0, LONGER_HEADER_BYTES, FRAME_HEADER_BYTES + Long.BYTES - 1);
 
         private final int operation;

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** What the kernel has sent over the loopback interface. */
+/** The kernel's counter of bytes sent over the loopback interface. */
 final class LoopbackCounter {
 
     private static final int SENT_BYTES = 8;

@@ -32,7 +32,7 @@ class MetricsProgramTest {
 
     private static final Pattern URL = Pattern.compile("metrics at (http://127\\.0\\.0\\.1:\\d+)/metrics");
 
-    /** What the threads of a measurement allocate that is not for single transfers. */
+    /** Bytes that a measurement allocates apart from its transfers. */
     private static final long OTHER_BYTES = 128 << 10;
 
     @TempDir

@@ -39,7 +39,7 @@ class MoverPageTest {
     /** Half a million small transfers, two at a time: that takes far longer than what is done with it. */
     private static final Map<String, String> SMALL_WINDOW = Map.of("SLUICE_ENGINE_WINDOW_OPERATIONS", "2");
 
-    /** What has arrived of a cancelled move stays, so a test that needs a long one at full speed has a pool of its own. */
+    /** The blocks of a cancelled move stay, so a test that needs a long move at full speed has its own pool. */
     private static final String UNPACED_POOL = "unpaced";
 
     /** At 1 MB/s it lasts for all others, for minutes. */

@@ -81,7 +81,7 @@ final class SluiceProcess implements AutoCloseable {
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(options);
         command.addAll(List.of(
-                // What a killed process leaves behind goes with the test's folder.
+                // The files of a killed process are deleted with the test's folder.
                 "-Djava.io.tmpdir=" + folder, "-cp", classPath, SluiceCommand.class.getName()));
         command.addAll(List.of(arguments));
         return new ProcessBuilder(command);
@@ -160,7 +160,7 @@ final class SluiceProcess implements AutoCloseable {
         Patience.exit(kill);
     }
 
-    /** What it says in its ready file, once it listens. An earlier one's file may go while this is looked for. */
+    /** Returns its ready file once it listens. The file of an earlier process may vanish meanwhile. */
     JsonNode awaitReady(Path file) throws IOException {
         Awaitility.await().atMost(BOUND).until(() -> !process.isAlive() || isObject(file));
         if (!isObject(file)) {

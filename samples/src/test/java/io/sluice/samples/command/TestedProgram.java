@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What tests start: the program as it was packaged, with an AOT cache that the first start of a build makes, as a start then
+ * The program that tests start: the packaged one, with an AOT cache that the first start of a build makes, as a start then
  * takes a third less of a processor. Where it is not packaged, as in an IDE, the classes of the tests.
  *
  * @param classPath of the program

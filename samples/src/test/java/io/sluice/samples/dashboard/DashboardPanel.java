@@ -21,7 +21,7 @@ public record DashboardPanel(String row, JsonNode json) {
     private static final Pattern NEEDS_DEVICE = Pattern.compile("No data without (an RDMA device|a GPU)\\.$");
 
     /**
-     * What it asks Prometheus for.
+     * A PromQL expression of the panel.
      *
      * @param expression any job, instance, transport and peer
      * @param legend with labels in double braces

@@ -119,12 +119,12 @@ public final class PrometheusServer implements AutoCloseable {
         }
     }
 
-    /** What an expression gives now: the series. */
+    /** Returns the series of an expression now. */
     public JsonNode ask(String expression) {
         return get("/api/v1/query", Map.of("query", expression)).path("result");
     }
 
-    /** What an expression gives over a time, a point each second: the series. */
+    /** Returns the series of an expression over a time, a point each second. */
     public JsonNode ask(String expression, Instant from, Instant to) {
         return get(
                         "/api/v1/query_range",

@@ -26,7 +26,7 @@ public final class Promtool {
     }
 
     /**
-     * What it finds fault with in a scrape; nothing if that is clean.
+     * Returns its complaints about a scrape; empty if there are none.
      *
      * @param folder for the scrape and the answer
      */

@@ -3,7 +3,7 @@ package io.sluice.samples.dashboard;
 import com.fasterxml.jackson.databind.JsonNode;
 
 /**
- * What Prometheus answered to one query of a panel, over a time.
+ * The answer of Prometheus to a range query of a panel.
  *
  * @param legend of the query
  * @param series with their labels and values

@@ -52,7 +52,7 @@ final class Checkout {
         assertThat(file.toFile().setExecutable(true)).isTrue();
     }
 
-    /** What the next build makes: a program that says "started", waits for a line, and then needs a class of another jar. */
+    /** Sets the program of the next build: it prints "started", waits for a line, and then needs a class of another jar. */
     void nextBuildSays(String word) throws IOException {
         Path sources = Files.createDirectories(product.resolve("sources"));
         Path main = Files.writeString(sources.resolve("Main.java"), """

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What {@code ./sluice} does around the program: it builds, it asks before it installs, and it leaves others alone. */
+/** The work of {@code ./sluice} around the program: it builds, asks before it installs, and leaves other processes alone. */
 class LauncherTest {
     private static final int TOOL_MISSING = 69;
     private static final int BUILD_FAILED = 70;

@@ -61,7 +61,7 @@ class LocaleTest {
         return checkout;
     }
 
-    /** What a script prints, to both streams, in a locale. */
+    /** Runs a script in a locale; returns its output on both streams. */
     private String run(String script, String locale, Path... arguments) throws IOException {
         Path said = Files.createTempFile(folder, "said", ".txt");
         List<String> command = new ArrayList<>(List.of("bash", "-c", script, "test"));

@@ -26,7 +26,7 @@ class PackageTest {
     private static final long MOST_BYTES = 45_000_000;
     private static final String PROGRAM = System.getProperty("sluice.test.program", "");
 
-    /** What the host has. */
+    /** The tools of the host. */
     private static final List<String> HOST = List.of(
             "bash", "sh", "env", "dirname", "readlink", "timeout", "taskset", "sed", "sha256sum", "stat", "cat");
 
@@ -210,7 +210,7 @@ class PackageTest {
                 .contains("--help");
     }
 
-    /** What it prints, on a host with nothing but the tools of every Linux. */
+    /** Returns the program's output on a host with only the tools of every Linux. */
     private static String sluice(String... arguments) throws IOException, InterruptedException {
         return sluice(0, arguments);
     }
@@ -230,7 +230,7 @@ class PackageTest {
         return run(Map.of("PATH", tools.toString(), "HOME", folder.toString()), command, status);
     }
 
-    /** What a process prints, to both streams, that has these variables alone. */
+    /** Runs a process with only these variables; returns its output on both streams. */
     private static String run(Map<String, String> environment, List<String> command, int status)
             throws IOException, InterruptedException {
         Path said = Files.createTempFile(folder, "said", ".txt");

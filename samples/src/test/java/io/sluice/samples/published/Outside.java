@@ -168,7 +168,7 @@ final class Outside implements AutoCloseable {
     }
 
     private String buildClassPaths(Path pom) throws IOException {
-        // What fails to resolve is told by the class path that is missing then.
+        // Without the class path file the artifact could not be resolved.
         String output = runMaven(
                 pom,
                 plugin("maven-dependency-plugin") + ":build-classpath",

@@ -7,7 +7,7 @@ import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 
-/** What this directory may know: the others' interface, Reactor, and its own client's public packages. */
+/** The packages that this directory may use: the directory interface, Reactor, and the public packages of its client. */
 @AnalyzeClasses(packages = "io.sluice.directory.vertx", importOptions = ImportOption.DoNotIncludeTests.class)
 class LayerTest {
     @ArchTest

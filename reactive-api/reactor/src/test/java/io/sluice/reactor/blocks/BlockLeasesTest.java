@@ -198,7 +198,7 @@ class BlockLeasesTest {
     void otherNotificationsGoToTheirListener() {
         connection.notify(bytes("hello")).block(PATIENCE);
         assertThat(Patience.take("another notification", others)).isEqualTo(bytes("hello"));
-        // What only looks like a lease is not one.
+        // A malformed message does not pass for a lease.
         byte[] hostile = LeaseMessage.of(LeaseMessage.Type.RELEASE, 1).toBytes();
         hostile[5] = 9;
         connection.notify(hostile).block(PATIENCE);

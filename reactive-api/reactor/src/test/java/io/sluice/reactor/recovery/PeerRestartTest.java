@@ -115,7 +115,7 @@ class PeerRestartTest {
         segment.copyFrom(MemorySegment.ofArray(bytes));
     }
 
-    /** What comes to one transfer's subscriber; what should not come is noted. */
+    /** The subscriber of one transfer; it records signals that violate the protocol. */
     private final class Signals implements CoreSubscriber<Object> {
         private final AtomicInteger values = new AtomicInteger();
         private final AtomicInteger terminal = new AtomicInteger();

@@ -28,7 +28,7 @@ final class RestartablePeer implements AutoCloseable {
         this.process = start();
     }
 
-    /** What the process runs: until standard input ends. */
+    /** The main method of the process; it runs until standard input ends. */
     public static void main(String[] arguments) throws IOException, InterruptedException {
         EngineOptions options = PatientOptions.builder()
                 .transports(List.of(arguments[0]))

@@ -29,7 +29,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** What the documentation shows. */
+/** Runs the programs of the documentation. */
 @ExtendWith(OwnVertx.class)
 class VertxSnippetsTest {
     @Test

@@ -53,7 +53,7 @@ record ReplayRun(
                     GeneratedTraceOptions.fitting(pool, settings.plan().requests(), settings.seed())));
         }
         try (TraceSource trace = TraceReader.open(recorded, settings.mode())) {
-            // What is wrong with its beginning is told before anything is started.
+            // Errors at the beginning of the trace are reported before anything is started.
             return trace.hasNext() ? run(pool -> trace) : ExitCodes.OK;
         }
     }
@@ -109,7 +109,7 @@ record ReplayRun(
                 .flatMap(connection -> PrefillSession.open(engine, connection, settings.model(), settings.seed()));
     }
 
-    /** What a Mono gives; {@code null} if the program is to end first. */
+    /** Waits for the value of a Mono; {@code null} if the program is to end first. */
     private <T> @Nullable T await(Mono<? extends T> mono) {
         return mono.takeUntilOther(command.termination.requested()).block();
     }

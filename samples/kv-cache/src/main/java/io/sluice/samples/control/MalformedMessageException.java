@@ -1,6 +1,6 @@
 package io.sluice.samples.control;
 
-/** What came from the other side is no message, or not one that fits here; the message says what is wrong with it. */
+/** The other side sent bytes that are no message, or a message that is invalid in this state; the text names the fault. */
 public final class MalformedMessageException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

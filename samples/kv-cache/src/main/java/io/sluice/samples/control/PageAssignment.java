@@ -9,7 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What the decode side answers to a request for room: how many pages at the start of each block it has already, and the
+ * The answer of the decode side to a request for room: how many pages at the start of each block it has already, and the
  * page ids for the others, block by block. Page counts are for each layer. Immutable.
  */
 public final class PageAssignment {
@@ -78,7 +78,7 @@ public final class PageAssignment {
         return Arrays.copyOf(runs, length);
     }
 
-    /** What a plan says. */
+    /** Creates the assignment of a plan. */
     public static PageAssignment of(RequestPlan plan) {
         List<PlannedBlock> blocks = plan.blocks();
         int[] reused = new int[blocks.size()];

@@ -1,5 +1,5 @@
 /**
- * What a prefill and a decode process say to each other in notifications, while the pages themselves move one-sidedly.
+ * The messages of a prefill and a decode process, sent as notifications, while the pages themselves move one-sidedly.
  */
 @NullMarked
 package io.sluice.samples.control;

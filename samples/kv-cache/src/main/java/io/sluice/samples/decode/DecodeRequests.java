@@ -48,7 +48,7 @@ final class DecodeRequests {
         return admitWaiting();
     }
 
-    /** What a request that says it is complete was promised. */
+    /** Returns the expected pages of a request that claims to be complete. */
     RequestPlan received(long requestId) {
         RequestPlan plan = receiving.get(requestId);
         if (plan == null) {

@@ -21,7 +21,7 @@ import reactor.core.scheduler.Scheduler;
 record ReceivedPages(PageGeometry geometry, MemoryRegion pages, MemoryRegion seals) {
     private static final Logger LOG = LoggerFactory.getLogger(ReceivedPages.class);
 
-    /** What one thread touches at a time. */
+    /** The bytes that one thread touches at a time. */
     private static final long TOUCHED_BYTES = 64L << 20;
 
     /** New memory, which no peer has yet. */

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * What a model's published configuration says about the size of its KV-cache, at 16-bit precision.
+ * The size of a model's KV-cache by its published configuration, at 16-bit precision.
  *
  * @param name the name that the command line takes, in lower case
  * @param layers number of layers that keep a cache

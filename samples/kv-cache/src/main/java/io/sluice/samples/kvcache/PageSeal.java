@@ -6,7 +6,7 @@ import java.nio.ByteOrder;
 import java.util.zip.CRC32C;
 
 /**
- * What travels with a page so that its receiver can verify it: the page's CRC-32C, combined with which page of which
+ * A seal, sent with a page, by which its receiver verifies it: the page's CRC-32C, combined with which page of which
  * request it is. Without the latter, what an earlier request has left in a slot, page and checksum both, would pass for
  * a page that never arrived.
  */

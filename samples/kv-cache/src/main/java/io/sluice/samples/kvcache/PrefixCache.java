@@ -144,7 +144,7 @@ public final class PrefixCache {
         return evictedBlocks;
     }
 
-    /** What of a request is cached. Looking changes nothing, so that a request told to wait leaves no trace. */
+    /** Returns the cached part of a request. It changes nothing, so that a request that has to wait leaves no trace. */
     private Lookup lookUp(int inputTokens, BlockHashes hashes) {
         long admission = ++admissions;
         Lookup lookup = new Lookup(hashes.size());

@@ -5,7 +5,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an admitted request must move and what it reuses. Its pages belong to it until it is handed back to the cache
+ * The pages that an admitted request moves and those that it reuses. They belong to it until it is handed back to the cache
  * that made it, by {@link PrefixCache#release} or {@link PrefixCache#abandon}.
  */
 public final class RequestPlan {

@@ -77,7 +77,7 @@ final class DecodeClient {
         return link.send(new Last(requestId));
     }
 
-    /** What the decode side has found in a request's pages; to be asked for before {@link #last}. */
+    /** Returns the result of the decode side's check of a request's pages. Call it before {@link #last}. */
     Mono<Result> result(long requestId) {
         return results.expect(requestId);
     }
@@ -147,7 +147,7 @@ final class DecodeClient {
 
         /** No reply will come any more, to requests of the past and of the future. One caller at a time. */
         void fail(Throwable error) {
-            // What came first is the cause of what follows.
+            // The first error is the cause of the later ones.
             failure = failure == null ? error : failure;
             for (Long requestId : expected.keySet()) {
                 Sinks.One<T> reply = expected.remove(requestId);

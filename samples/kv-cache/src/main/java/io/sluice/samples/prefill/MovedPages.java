@@ -14,7 +14,7 @@ import java.util.Arrays;
  */
 record MovedPages(long[] blockHashes, int[] pagesInBlock, int[] pageIds, int reusedPages) {
     /**
-     * What an assignment leaves to be moved.
+     * Returns the pages that an assignment requires to be moved.
      *
      * @param slots of the decode side's pool
      * @throws MalformedMessageException if the assignment does not fit the request or the pool

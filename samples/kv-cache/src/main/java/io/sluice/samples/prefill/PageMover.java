@@ -29,7 +29,7 @@ public interface PageMover {
     Mono<Void> close();
 
     /**
-     * What came of connections that have ended too early.
+     * The repetitions after connections that ended too early.
      *
      * @param reconnects how often there was another one after that
      * @param requestsRepeated requests that were moved again, each counted as often as that
@@ -37,7 +37,7 @@ public interface PageMover {
      */
     public record RecoveryFigures(long reconnects, long requestsRepeated, long pagesRepeated) {}
 
-    /** What is in flight to the decode side. */
+    /** Operations and bytes in flight to the decode side. */
     public record InFlightFigures(long operations, long maxOperations, long maxBytes) {
         /** The same, with the most of what was seen before. */
         InFlightFigures after(InFlightFigures before) {

@@ -212,7 +212,7 @@ public final class PrefillSession implements PageMover {
     }
 
     /**
-     * What is counted over all sessions of one mover. Any thread.
+     * The counters over all sessions of one mover. Any thread.
      *
      * @param bytesMoved bytes acknowledged: of pages, and of the seal of each
      * @param pagesAbandoned pages, over all layers, that were handed over to be written by requests that did not end well

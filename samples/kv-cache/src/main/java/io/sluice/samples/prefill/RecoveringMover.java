@@ -97,8 +97,8 @@ public final class RecoveringMover implements PageMover {
         return Mono.defer(() -> session()
                         .flatMap(session -> Mono.firstWithSignal(
                                 session.replay(requestId, request, phases),
-                                // What it waits for, such as a buffer that a failed write has kept, it need not
-                                // wait longer.
+                                // A broken session ends the wait for resources, such as a buffer that a failed
+                                // write has kept.
                                 session.broken().cast(PageMover.RequestOutcome.class))))
                 .retryWhen(Retry.max(MOST_REPEATS)
                         .filter(RecoveringMover::isBreak)

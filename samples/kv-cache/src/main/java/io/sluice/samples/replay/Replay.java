@@ -26,7 +26,7 @@ public final class Replay {
     private final PageMover session;
     private final TraceSource trace;
     private final Plan plan;
-    // What the requests that have ended have come to. Guarded by this.
+    // The totals of the requests that have ended. Guarded by this.
     private final Histogram transferNanos = new Histogram(3);
     private long startNanos;
     private long endNanos;

@@ -119,7 +119,7 @@ public final class GeneratedTrace implements TraceSource {
     }
 
     /**
-     * What a generated trace looks like.
+     * The parameters of a generated trace.
      *
      * @param requests number of requests, at least 1
      * @param seed equal options and seeds give equal traces

@@ -186,7 +186,7 @@ final class RequestParser {
     }
 
     /**
-     * What the JSON parser says, without the positions it adds, since to it every line of the trace is line 1, and
+     * Returns the JSON parser's message without the positions it adds, since to it every line of the trace is line 1, and
      * without the names of its options.
      */
     private static String reason(JsonProcessingException e) {

@@ -181,7 +181,7 @@ public final class TraceReader implements TraceSource {
                 + skipped.descriptions().getFirst();
     }
 
-    /** What a reader does about a malformed line. */
+    /** The reaction of a reader to a malformed line. */
     public enum Mode {
         /** It fails with a {@link TraceFormatException}. */
         STRICT,

@@ -6,7 +6,7 @@ import java.util.List;
 
 /** Requests in the order of their arrival, one at a time. Confined to one thread at a time. */
 public interface TraceSource extends Iterator<TraceRequest>, AutoCloseable {
-    /** What was left out of the trace so far because it could not be understood. */
+    /** Returns the malformed lines that were skipped so far. */
     SkippedLines skipped();
 
     @Override

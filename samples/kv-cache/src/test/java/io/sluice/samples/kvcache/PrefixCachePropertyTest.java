@@ -23,7 +23,7 @@ class PrefixCachePropertyTest {
     /** Each step looks at every slot. */
     private static final int STEPS_OF_MANY_SLOTS = 1_500;
 
-    /** What a page slot holds: the hash and page number it was written for. */
+    /** The content of a page slot: the hash and page number it was written for. */
     private record Content(long hash, int page) {}
 
     private record Running(RequestPlan plan, boolean complete) {}

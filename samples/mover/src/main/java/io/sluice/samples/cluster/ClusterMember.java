@@ -58,7 +58,7 @@ public record ClusterMember(Vertx vertx, HazelcastClusterManager cluster) {
     private static final String LOOKUP_SECONDS = "5";
 
     static Config config(ClusterOptions options) {
-        // What it says before it reads its settings goes to the log as well.
+        // Messages of Hazelcast before it reads its settings go to the log as well.
         System.setProperty("hazelcast.logging.type", "slf4j");
         Config config = new Config();
         config.setClusterName(options.cluster());

@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a run of three movers, one of which was killed and restarted, has come to. As JSON its fields are in snake case.
+ * The outcome of a run of three movers, one of which was killed and restarted. As JSON its fields are in snake case.
  *
  * @param seconds wall-clock time of the traffic, all three phases of it
  * @param corruptedPages pages that did not arrive as they were sent
@@ -84,7 +84,7 @@ public record ClusterSummary(
     }
 
     /**
-     * What is wrong with the outcome, for people; none if every page arrived as it was sent, and traffic went on without the
+     * Returns the faults of the outcome, for people; none if every page arrived as it was sent, and traffic went on without the
      * peer that was killed, and came from it again after the restart. Of a run that was broken off only pages are told.
      */
     public List<String> complaints() {
@@ -116,7 +116,7 @@ public record ClusterSummary(
     }
 
     /**
-     * What was moved from one peer. As JSON its fields are in snake case.
+     * The moves from one peer. As JSON its fields are in snake case.
      *
      * @param moves that have ended well
      */

@@ -37,7 +37,7 @@ final class ClusterOption {
     private int eventBusPort;
 
     /**
-     * What the options say; {@code null} for no cluster.
+     * Returns the cluster that the options name; {@code null} for no cluster.
      *
      * @throws CommandFailure if they do not fit together, or this program has no Hazelcast
      */

@@ -95,7 +95,7 @@ public record MoverClient(EventBus bus, String mover, boolean isLocal) {
                         : Future.failedFuture(Problems.of(reply.cause()).asException()));
     }
 
-    /** What a mover does when it is asked over the event bus; the bodies are those of the HTTP API. */
+    /** The operations of a mover over the event bus; the bodies are those of the HTTP API. */
     public enum Operation {
         /** Whether it is {@code live}, and {@code ready}, and why not. */
         HEALTH,

@@ -8,7 +8,7 @@ import java.util.Objects;
 import java.util.regex.Pattern;
 
 /**
- * What a mover is. Immutable.
+ * The configuration of a mover. Immutable.
  *
  * @param name its name among those of its role: 1 to 64 letters, digits, {@code . _ -}
  * @param directory where it finds others and is found; of this process, of a clustered Vert.x, or any other. It stays open

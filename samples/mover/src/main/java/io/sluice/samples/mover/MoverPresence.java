@@ -61,7 +61,7 @@ final class MoverPresence {
         }
         Promise<Void> current = underWay;
         if (current != null) {
-            // What is under way may have been read before the change.
+            // A running read may have read the entry before the change.
             outdated = true;
             return current.future();
         }
@@ -132,7 +132,7 @@ final class MoverPresence {
         leaving = left.future();
         trouble = "it leaves the directory";
         Promise<Void> current = underWay;
-        // What is under way could put the entry in after it was taken out.
+        // A running publication could put the entry in after its removal.
         Future<Void> settled = current == null ? Future.succeededFuture() : current.future();
         long timer = vertx.setTimer(WITHDRAW_MILLIS, late -> left.tryComplete());
         settled.compose(done -> takeOut()).onComplete(done -> {

@@ -2,7 +2,7 @@ package io.sluice.samples.bench;
 
 import java.util.Locale;
 
-/** What is measured. */
+/** The operation to measure. */
 public enum BenchOperation {
     WRITE,
     READ,

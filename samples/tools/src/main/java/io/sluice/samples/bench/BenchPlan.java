@@ -7,7 +7,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What to measure, one size after the other.
+ * A plan of measurements, one size after the other.
  *
  * @param operation what a transfer does
  * @param api through what it is started

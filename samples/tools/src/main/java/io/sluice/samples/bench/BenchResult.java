@@ -144,7 +144,7 @@ public record BenchResult(
     public static final class BenchTable {
         private BenchTable() {}
 
-        /** What all lines have in common, and what their columns are. */
+        /** The header: facts common to all lines, and the names of the columns. */
         public static String head(BenchResult result) {
             return String.format(
                     Locale.ROOT,

@@ -9,7 +9,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What the transfers move, and whether it has arrived. */
+/** The content that the transfers move, and the check of its arrival. */
 interface Content extends AutoCloseable {
     /** Makes the next round's bytes differ from those of the last, where each transfer does not do so itself. */
     default void renew() {}
@@ -33,7 +33,7 @@ interface Content extends AutoCloseable {
             sum += Pattern.mix(value);
         }
 
-        /** What so many additions of 1 must find, one after the other. */
+        /** Adds the values that so many additions of 1 must fetch, one after the other. */
         void addSuccessive(long first, long count) {
             for (long i = 0; i < count; i++) {
                 add(first + i);
@@ -94,8 +94,8 @@ interface Content extends AutoCloseable {
     }
 
     /**
-     * What additions make of words on the serving side, which begin at different values and are read back over another
-     * connection: each has grown by the number of additions to it. What atomic operations fetched is each value that the word
+     * Additions to words on the serving side, which begin at different values and are read back over another
+     * connection: each has grown by the number of additions to it. Atomic operations fetch each value that the word
      * went through, once.
      */
     final class AddedContent implements Content {
@@ -168,7 +168,7 @@ interface Content extends AutoCloseable {
         }
     }
 
-    /** What notifications move, which the serving process tells by a checksum over payloads and their order. */
+    /** Payloads of notifications, which the serving process confirms by a checksum over payloads and their order. */
     final class NotifiedContent implements Content {
         private final List<Notifications> sent;
         private final List<ReportClient> reports = new ArrayList<>();
@@ -203,7 +203,7 @@ interface Content extends AutoCloseable {
         }
     }
 
-    /** What reads move: sources on the serving side, written there over another connection; targets here. */
+    /** The content of reads: sources on the serving side, written there over another connection; targets here. */
     final class ReadContent implements Content {
         private final Layout layout;
         private final int iov;
@@ -223,7 +223,7 @@ interface Content extends AutoCloseable {
 
         @Override
         public void renew() {
-            // What was sent is never all zeros.
+            // The content that was sent is never all zeros.
             local.image().fill((byte) 0);
             local.push();
         }
@@ -249,7 +249,7 @@ interface Content extends AutoCloseable {
         }
     }
 
-    /** What writes move: sources here, targets on the serving side, which are read back over another connection. */
+    /** The content of writes: sources here, targets on the serving side, which are read back over another connection. */
     final class WrittenContent implements Content {
         private static final long CHUNK_BYTES = 4L << 20;
 

@@ -27,7 +27,7 @@ final class Driver {
     /** Of transfers that are fast, one of so many is timed, unless there is one at a time. A prime: all slots are. */
     private static final long TIMED_OF = 7;
 
-    /** What follows each other in less time, while it warms up, is fast. */
+    /** Transfers that follow each other in less time during warm-up are fast. */
     private static final long FAST_NANOS = 10_000;
 
     private static final long LONGEST_NANOS = 3_600_000_000_000L;
@@ -359,7 +359,7 @@ final class Driver {
         if (firstError == null) {
             firstError = error;
         }
-        // What has gone wrong once would do so again, as fast as it can.
+        // A failed transfer would fail again at once, in a tight loop.
         stopped = true;
     }
 
@@ -412,7 +412,7 @@ final class Driver {
         return mostOutstanding;
     }
 
-    /** What atomic operations have found, if each takes the next word. */
+    /** The values that atomic operations fetched, if each takes the next word. */
     Content.FetchedValues fetched() {
         return fetched;
     }

@@ -30,19 +30,19 @@ record Layout(
         boolean isRead,
         @Nullable Scatter localPlaces,
         @Nullable Scatter remotePlaces) {
-    /** What a round of small elements moves. */
+    /** The bytes that a round of small elements moves. */
     private static final long ROUND_BYTES = 64L << 20;
 
     private static final int ROUND_ELEMENTS = 1 << 16;
 
-    /** What ranges of their own take at most, if there need not be as many; what comes then uses the first again. */
+    /** The most bytes of separate ranges where elements may share them; later elements use the first ranges again. */
     private static final long MOST_TARGET_BYTES = 1L << 30;
 
     static Layout of(BenchPlan plan, long size) {
         int iov = plan.iov();
         int atATime = Math.multiplyExact(plan.transfersAtATime(), iov);
         if (plan.operation() == BenchOperation.NOTIFY) {
-            // What was sent is told by a checksum, and a range on the serving side is never used.
+            // A checksum confirms the content, and no range on the serving side is used.
             return dense(size, 1, 1, Long.MAX_VALUE, 1, 1, false);
         }
         if (plan.operation().isAddition()) {

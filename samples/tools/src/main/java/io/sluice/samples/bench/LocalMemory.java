@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * a part of the peer's region that nothing else uses, as the engine moves nothing within one process.
  */
 final class LocalMemory implements AutoCloseable {
-    /** What the peer's region has to have for it besides. */
+    /** Bytes that it needs in the peer's region besides those of the transfers. */
     static final long SCRATCH_BYTES = 4L << 20;
 
     private final MemoryRegion region;

@@ -26,7 +26,7 @@ final class Notifications implements Submission {
         Pattern.fill(MemorySegment.ofArray(payload), size);
     }
 
-    /** What was sent; to be read between rounds. */
+    /** Checksum of the sent notifications; to be read between rounds. */
     PayloadSum sum() {
         return sum;
     }

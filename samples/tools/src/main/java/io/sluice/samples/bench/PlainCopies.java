@@ -81,7 +81,7 @@ final class PlainCopies {
         nanos = 0;
     }
 
-    /** What it has copied, in units of 10<sup>9</sup> bytes a second. */
+    /** The copy rate, in units of 10<sup>9</sup> bytes a second. */
     double gigabytesPerSecond() {
         return (double) copies * layout.size() / nanos;
     }

@@ -46,7 +46,7 @@ final class PreparedSubmission implements Submission {
         return submission;
     }
 
-    /** What is prepared for one can be retargeted to any other. */
+    /** A transfer prepared for one element can be retargeted to any other. */
     static Submission any(int slots, Preparation preparation, Retargeting retargeting) {
         return new PreparedSubmission(slots, 1, preparation, retargeting);
     }

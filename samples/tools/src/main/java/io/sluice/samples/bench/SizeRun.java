@@ -22,7 +22,7 @@ final class SizeRun implements AutoCloseable {
     /** Large enough that no transport takes another way for it than for what is larger. */
     private static final long WARMUP_BYTES = 128 << 10;
 
-    /** What a shared machine gives changes from one tenth of a second to the next. */
+    /** Turns of the copy: a shared machine's speed changes from one tenth of a second to the next. */
     private static final int MEMCPY_TURNS = 20;
 
     private final Initiator initiator;

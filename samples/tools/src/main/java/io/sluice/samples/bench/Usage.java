@@ -8,7 +8,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What rounds have used: time, processors and heap. Only what lies between {@link #begin} and {@link #end} counts. */
+/** The time, processors and heap that rounds used, between {@link #begin} and {@link #end}. */
 final class Usage {
     private static final OperatingSystemMXBean SYSTEM =
             ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
@@ -90,7 +90,7 @@ final class Usage {
     }
 
     /**
-     * What the threads that carry transfers allocate: the pollers, those that drive rounds, and event loops. Other threads of this process,
+     * Bytes allocated by the threads that carry transfers: the pollers, those that drive rounds, and event loops. Other threads of this process,
      * such as one that answers a scrape, do not count.
      */
     static final class TransferThreads {

@@ -37,7 +37,7 @@ final class WarmupEnd {
     static final class CompilerActivity {
         private static final Path THREADS = Path.of("/proc/self/task");
 
-        /** What the kernel keeps of the names of {@code C1 CompilerThread0} and {@code C2 CompilerThread0}. */
+        /** The names of {@code C1 CompilerThread0} and {@code C2 CompilerThread0}, as the kernel truncates them. */
         private static final String COMPILER = "C[12] CompilerThre";
 
         private static final long WINDOW_NANOS = 1_000_000_000L;

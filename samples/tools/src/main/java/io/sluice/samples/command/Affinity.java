@@ -11,7 +11,7 @@ final class Affinity {
     private Affinity() {}
 
     /**
-     * What starts a process on some processors.
+     * A program that starts a process on given processors.
      *
      * @param option names the option that the processors are of
      * @param cpus which; {@code null} for those of this process

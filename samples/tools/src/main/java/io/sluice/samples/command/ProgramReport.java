@@ -13,7 +13,7 @@ import java.util.Locale;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** What {@code sluice info} shows. */
+/** The report of {@code sluice info}. */
 record ProgramReport(String version, MachineReport machine, List<TransportReport> transports, List<GpuReport> gpus) {
     private static final int LABEL_CHARACTERS = 16;
 
@@ -140,7 +140,7 @@ record ProgramReport(String version, MachineReport machine, List<TransportReport
         }
     }
 
-    /** What kind of machine this is. What the machine does not tell is {@code null}; a limit of -1 is none. */
+    /** Facts about the machine. Unknown ones are {@code null}; a limit of -1 is none. */
     record MachineReport(
             String kernel,
             @JsonProperty("cpu_model") @Nullable String cpuModel,

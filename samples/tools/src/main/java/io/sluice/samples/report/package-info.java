@@ -1,4 +1,4 @@
-/** What the commands read from and show to people: sizes, durations, progress and the summary of a replay. */
+/** Formats that people read and write: sizes, durations, progress and the summary of a replay. */
 @NullMarked
 package io.sluice.samples.report;
 

@@ -52,7 +52,7 @@ record BrowserRules(boolean loopbackOnly) {
         }
     }
 
-    /** What is no browser sends no origin, and is served. */
+    /** Serves requests without an origin: they come from programs, not browsers. */
     private static void requireOwnOrigin(RoutingContext context) {
         HttpServerRequest request = context.request();
         String origin = request.getHeader("Origin");

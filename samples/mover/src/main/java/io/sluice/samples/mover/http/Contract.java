@@ -24,7 +24,7 @@ record Contract(Buffer text, OpenAPIContract contract) {
     }
 
     /**
-     * What is validated. Problems and event streams are left out: the library refuses a contract with answers that it could
+     * The parts of the contract to validate. Problems and event streams are left out: the library refuses a contract with answers that it could
      * not validate, though only requests are.
      */
     private static JsonObject validated(Buffer text) {

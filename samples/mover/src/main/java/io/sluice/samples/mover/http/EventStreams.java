@@ -108,7 +108,7 @@ final class EventStreams {
             this.move = move;
         }
 
-        /** What to do when the client is gone. */
+        /** Sets the handler for a client that has disconnected. */
         void onEnd(Runnable action) {
             atEnd = action;
             response.exceptionHandler(broken -> hasEnded());

@@ -19,7 +19,7 @@ import io.vertx.openapi.validation.ValidatedRequest;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** What each operation of the contract does. Most are passed on to the mover as they come, after they were validated. */
+/** Handlers for the operations of the contract. Most pass the validated request on to the mover. */
 record MoverRoutes(
         RouterBuilder builder,
         Vertx vertx,

@@ -16,7 +16,7 @@ final class ProblemResponse {
 
     static void addTo(Router router) {
         router.route().failureHandler(ProblemResponse::failed);
-        // What no route has taken comes here and not to a failure handler.
+        // Requests without a matching route come here and not to a failure handler.
         router.errorHandler(Problems.NOT_FOUND.status(), ProblemResponse::failed);
         router.errorHandler(Problems.METHOD_NOT_ALLOWED.status(), ProblemResponse::failed);
     }

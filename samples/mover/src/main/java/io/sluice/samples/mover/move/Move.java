@@ -79,7 +79,7 @@ final class Move {
         listener.progressed(id, this::toJson);
     }
 
-    /** What a cancel has to do while it runs. */
+    /** Sets the action of a cancel while the move runs. */
     void onCancel(Runnable action) {
         cancellation = action;
     }
@@ -210,7 +210,7 @@ final class Move {
     }
 
     /**
-     * What is asked for.
+     * A request for a move.
      *
      * @param peer its name in the directory
      * @param pool the name of the pool, the same on both sides

@@ -166,7 +166,7 @@ abstract class MoveRun {
         return end.future();
     }
 
-    /** What moves a block: a piece of pages and one of seals in each layer. */
+    /** Adds the elements that move a block: one of pages and one of seals in each layer. */
     final void addElements(
             List<TransferElement> elements, int mine, PeerLink.PeerPool peer, PoolLayout theirs, int slot) {
         PoolLayout layout = pool.layout();

@@ -2,7 +2,7 @@ package io.sluice.samples.mover.peer;
 
 import java.util.Locale;
 
-/** What a mover's process does in the service of a model. */
+/** The role of a mover's process in serving a model. */
 public enum MoverRole {
     /** Computes blocks; others fetch them, or it sends them. */
     PREFILL,
@@ -14,7 +14,7 @@ public enum MoverRole {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** What the names of all movers of this role begin with in the directory. */
+    /** The prefix of the names of this role's movers in the directory. */
     public String prefix() {
         return text() + "/";
     }

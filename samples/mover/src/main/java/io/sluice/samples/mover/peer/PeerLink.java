@@ -268,7 +268,7 @@ public final class PeerLink {
     public record PeerPool(long generation, RemoteRegion pages, RemoteRegion seals) {}
 
     /**
-     * What a peer has granted: slots of its pool, for as long as the lease lasts.
+     * A peer's grant: slots of its pool, for as long as the lease lasts.
      *
      * @param lease to be committed or released
      * @param slots one for each block that was asked for; negative where there is none

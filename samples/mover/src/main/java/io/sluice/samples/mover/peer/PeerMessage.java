@@ -71,7 +71,7 @@ sealed interface PeerMessage {
         }
     }
 
-    /** What movers ask each other, over the notifications of their connection. */
+    /** The operations that movers request of each other by notifications of their connection. */
     public enum PeerQuestion {
         /** Which blocks are there: {@code pool}, {@code skip}, {@code limit}; the answer has {@code hashes} and {@code total}. */
         BLOCKS,

@@ -121,7 +121,7 @@ record PoolService(Pools pools) {
                         .put("detail", check.detail()));
     }
 
-    /** What one peer has leased here. */
+    /** The leases of one peer. */
     static final class Leases {
         /** Far more than a peer has batches under way. */
         static final int MOST = 64;
@@ -169,7 +169,7 @@ record PoolService(Pools pools) {
             all.forEach(Lease::end);
         }
 
-        /** What a peer may use here for a while: blocks that it reads, which stay where they are, or slots that it writes. */
+        /** One lease of a peer: blocks that it reads, which stay in place, or slots that it writes. */
         record Lease(BlockPool pool, boolean isWriting, List<Long> hashes, List<BlockPool.ReservedBlock> blocks) {
             /** The peer is done with it, or gone. */
             void end() {

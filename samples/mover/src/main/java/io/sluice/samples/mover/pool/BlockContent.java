@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * What is in a block: content that follows from its hash, and seals that name hash, page and layer. It reads or writes
+ * The content of a block: bytes that follow from its hash, and seals that name hash, page and layer. It reads or writes
  * every byte, so not on an event loop.
  */
 public final class BlockContent {

@@ -14,7 +14,7 @@ import java.util.Map;
  * unless it is read. Confined to the context of its mover, but for the memory.
  */
 public final class BlockPool {
-    /** What {@link #reserve} and {@link #pin} say when there is nothing to give. */
+    /** The result of {@link #reserve} and {@link #pin} when they find no slot. */
     public static final int NONE = -1;
 
     private final String name;

@@ -45,7 +45,7 @@ public record PoolLayout(int layers, int pageBytes, int pagesPerBlock, int block
     }
 
     /**
-     * What a request asks for: {@code model} and {@code blocks}, or {@code pageBytes} and {@code blocks} with, if wanted,
+     * Parses a request: {@code model} and {@code blocks}, or {@code pageBytes} and {@code blocks} with, if wanted,
      * {@code layers} and {@code pagesPerBlock}, which are 1 by default.
      *
      * @throws IllegalArgumentException if it asks for both, for none, or for something that cannot be

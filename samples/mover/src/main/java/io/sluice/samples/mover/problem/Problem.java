@@ -3,7 +3,7 @@ package io.sluice.samples.mover.problem;
 import io.vertx.core.json.JsonObject;
 
 /**
- * What went wrong, and what to do: a problem as RFC 9457 describes it, with an {@code action} as a further member.
+ * An error and its remedy: a problem as RFC 9457 describes it, with an {@code action} as a further member.
  *
  * @param kind which one, a word or two with hyphens; {@code type} is made of it
  * @param title the same words for each problem of this kind
@@ -24,7 +24,7 @@ public record Problem(String kind, int status, String title, String detail, Stri
                 .put("action", action);
     }
 
-    /** What {@link #toJson()} has written. */
+    /** Parses the JSON of {@link #toJson()}. */
     public static Problem fromJson(JsonObject json) {
         String type = json.getString("type", "");
         return new Problem(

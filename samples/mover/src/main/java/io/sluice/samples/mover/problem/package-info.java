@@ -1,4 +1,4 @@
-/** What is wrong, told as RFC 9457 does. */
+/** Errors of the HTTP API as problems of RFC 9457. */
 @NullMarked
 package io.sluice.samples.mover.problem;
 

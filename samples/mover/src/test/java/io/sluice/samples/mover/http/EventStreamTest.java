@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What a client gets that takes little or nothing: its socket's buffers would hide it for long, so the response is a stand-in. */
+/** Events for a slow client: socket buffers would hide back-pressure for long, so the response is a stand-in. */
 class EventStreamTest {
 
     private final SlowResponse slow = new SlowResponse();

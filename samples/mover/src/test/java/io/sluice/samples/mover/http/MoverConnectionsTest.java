@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What clients can hold of a mover's server. */
+/** Limits on the connections that clients hold open to a mover's server. */
 class MoverConnectionsTest {
 
     private static final String POST =

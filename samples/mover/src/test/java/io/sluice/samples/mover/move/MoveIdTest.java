@@ -8,7 +8,7 @@ import io.vertx.core.json.Json;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What moves are called. */
+/** The ids of moves. */
 class MoveIdTest {
 
     /** The contract's router reads a parameter as JSON first, even where it is to be a text. */
