@@ -75,7 +75,7 @@ final class CudaEndpoint
         }
     }
 
-    /** What comes over the Unix socket. */
+    /** Handles events of the Unix socket. */
     private final class LinkOwner implements PeerLink.Owner {
         @Override
         public void met() {

@@ -22,7 +22,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What one poller has of GPUs: streams, and the records that its connections have made in this cycle, which go to the driver together.
+ * The GPU state of one poller: streams, and the records that its connections have made in this cycle, which go to the driver together.
  * While a GPU has work of it the poller looks at words in pinned memory; nothing wakes it for one, so that it parks for a part of the
  * time that the oldest has taken by then. Without work there is nothing to look at.
  */

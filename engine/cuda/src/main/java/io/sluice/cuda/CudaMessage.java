@@ -3,7 +3,7 @@ package io.sluice.cuda;
 import io.sluice.engine.ProtocolException;
 import java.nio.ByteBuffer;
 
-/** What two endpoints say to each other: over the control channel, or, with descriptors, over the Unix socket. */
+/** The messages between two endpoints: over the control channel, or, with descriptors, over the Unix socket. */
 final class CudaMessage {
     // over the control channel
     /** The target: an attachment has ended; its handle. */

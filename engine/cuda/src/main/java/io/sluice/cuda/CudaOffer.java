@@ -9,7 +9,7 @@ import java.util.HexFormat;
 import java.util.regex.Pattern;
 
 /**
- * What one endpoint tells the other in the bootstrap. A later version may append to it.
+ * The offer of an endpoint in the bootstrap. A later version may append to it.
  *
  * @param meetingPoint the name of the acceptor's socket; empty from the initiator
  * @param secret 16 bytes that the other side proves to know

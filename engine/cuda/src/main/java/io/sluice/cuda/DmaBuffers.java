@@ -18,7 +18,7 @@ final class DmaBuffers {
     private DmaBuffers() {}
 
     /**
-     * What the driver says of a GPU and adapters.
+     * The driver's support for access of adapters to a GPU.
      *
      * @param areMade whether memory is exported
      * @param areOrdered whether the GPU itself sees writes of adapters in order
@@ -62,7 +62,7 @@ final class DmaBuffers {
         return new Buffer(descriptor, memory.address() - start);
     }
 
-    /** What must follow writes of adapters to a GPU; null if it orders them itself. */
+    /** Returns the flush that must follow writes of adapters to a GPU; null if it orders them itself. */
     static @Nullable Flush flush(Gpu gpu) {
         return Support.of(gpu.ordinal()).areOrdered() ? null : new HostFlush(gpu);
     }

@@ -118,7 +118,7 @@ public record GpuInfo(
         }
     }
 
-    /** What one is, in words. */
+    /** Describes a GPU in words. */
     static String describe(int ordinal) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment record = query(ordinal, arena);

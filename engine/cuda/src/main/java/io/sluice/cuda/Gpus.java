@@ -46,7 +46,7 @@ final class Gpus implements AutoCloseable {
         return IntStream.range(0, counted()).mapToObj(GpuInfo::id).toList();
     }
 
-    /** What there is, in words. */
+    /** Describes each GPU in words. */
     static List<String> describe() {
         return IntStream.range(0, counted()).mapToObj(GpuInfo::describe).toList();
     }

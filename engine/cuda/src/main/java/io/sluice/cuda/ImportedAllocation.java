@@ -95,7 +95,7 @@ final class ImportedAllocation {
         }
     }
 
-    /** What the driver says of memory that must lie on a GPU. */
+    /** Returns the driver's facts about memory that must lie on a GPU. */
     private static MemoryFacts factsOn(String gpu, long base) {
         MemoryFacts facts = MemoryFacts.of(base);
         try (Gpus gpus = new Gpus(1)) {
@@ -176,12 +176,12 @@ final class ImportedAllocation {
         return way;
     }
 
-    /** What it was opened by; empty for a descriptor. */
+    /** The handle that it was opened by; empty for a descriptor. */
     byte[] handle() {
         return handle;
     }
 
-    /** What it was opened by; this stays its owner. */
+    /** The descriptor that it was opened by; this object stays its owner. */
     SharedDescriptor descriptor() {
         return new SharedDescriptor(descriptor, false);
     }

@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * What the driver says of an address.
+ * The driver's facts about an address.
  *
  * @param base where the allocation begins
  * @param bytes how long it is

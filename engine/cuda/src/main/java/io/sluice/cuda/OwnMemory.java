@@ -53,7 +53,7 @@ final class OwnMemory {
     }
 
     /**
-     * What the peer needs to reach a region, which is leased from now on; null if it is closing, or its memory was freed.
+     * Leases a region and returns its keys for the peer; null if it is closing, or its memory was freed.
      *
      * @throws ProtocolException if the peer does not give back what it has detached
      */

@@ -64,7 +64,7 @@ final class PeerLink implements AutoCloseable {
         /** A message has come after that; the descriptor, or −1 if there is none, is the owner's. */
         void message(byte type, ByteBuffer message, int descriptor);
 
-        /** What was not sent for lack of room may be sent now. */
+        /** The socket has room again: messages that waited may be sent. */
         void roomAgain();
 
         /** The two sides do not meet, or what has come is damaged. */

@@ -25,7 +25,7 @@ final class PinnedRanges {
 
     private PinnedRanges() {}
 
-    /** What the driver has taken in one call, of this class or of the user's. It keeps the device open that did it. */
+    /** A range that one call, of this class or of the user, has registered. It keeps that call's device open. */
     private static final class Range {
         private final long from;
         private final long bytes;

@@ -24,7 +24,7 @@ final class PinnedRing implements StagingRing, EventLoop.Source {
     /** How many pieces a ring has. */
     static final int PIECES = 8;
 
-    /** What the size of a ring is a multiple of, so that each piece begins at a page. */
+    /** The size of a ring is a multiple of this, so that each piece begins at a page. */
     static final long PAGES_BYTES = PIECES * 4096L;
 
     private static final Logger LOG = LoggerFactory.getLogger(PinnedRing.class);

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * What a stream of the user's is given, numbered from 1 on: the stream stores each number in a word of pinned memory when it is
- * through with that. One thread submits at a time; all else is for any thread.
+ * Numbers the work given to a user's stream from 1 on: the stream stores each number in a word of pinned memory when it is
+ * through with that work. One thread submits at a time; all else is for any thread.
  */
 final class StreamSequence {
     /**

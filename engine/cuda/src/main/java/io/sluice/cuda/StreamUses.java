@@ -7,7 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * What launches of streams use: closed, it is refused to launches, and given back once each stream is through with what it had been
+ * A resource that launches of streams use. Closed, it refuses launches, and is released once each stream has finished the work it had been
  * given by then. So a launch costs a look at a flag, and nothing counts the launches under way. Any thread.
  */
 final class StreamUses {

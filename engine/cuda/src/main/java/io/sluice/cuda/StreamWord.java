@@ -90,7 +90,7 @@ public final class StreamWord implements StreamCompletion, AutoCloseable {
         return gpu;
     }
 
-    /** What the run that was begun last stores. */
+    /** Returns the value that the latest run stores. */
     long value() {
         return value;
     }

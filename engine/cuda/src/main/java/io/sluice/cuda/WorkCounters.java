@@ -3,7 +3,7 @@ package io.sluice.cuda;
 import io.sluice.engine.DeviceMetrics.Unit;
 import java.util.concurrent.atomic.AtomicLongArray;
 
-/** What one loop has given one GPU. Only the loop's thread adds, so that an addition costs no atomic instruction; any thread reads. */
+/** Counters of the work that one loop has given one GPU. Only the loop's thread adds, so that an addition costs no atomic instruction; any thread reads. */
 final class WorkCounters {
     private static final int BYTES_AT = Unit.values().length;
     private static final int REQUESTS_AT = BYTES_AT + Unit.values().length;

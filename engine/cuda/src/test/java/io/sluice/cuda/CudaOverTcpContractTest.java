@@ -5,7 +5,7 @@ import io.sluice.engine.contract.TransportUnderTest;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 
-/** What staging over tcp can break first, on memory of GPUs and of the host; the long runs have all of the contract. */
+/** The part of the contract that staging over tcp is most likely to break, on memory of GPUs and of the host; long runs have all of it. */
 @Tag("variant")
 class CudaOverTcpContractTest extends CopyContract {
     private final TransportUnderTest transport = new StagedGpuTransport(new SoftGpuMemory(true), Map.of());

@@ -50,7 +50,7 @@ public final class DistantCudaTransportProvider implements TransportProvider {
         return new Distant(new CudaTransport(CudaOptions.of(options)));
     }
 
-    /** What something gives before the next memory is freed that one of these has allocated. */
+    /** Evaluates a supplier before the next free of memory that such a provider has allocated. */
     static CompletableFuture<Long> atNextFree(LongSupplier looking) {
         CompletableFuture<Long> seen = new CompletableFuture<>();
         AT_FREE.set(() -> seen.complete(looking.getAsLong()));

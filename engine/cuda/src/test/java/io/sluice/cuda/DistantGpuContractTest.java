@@ -7,7 +7,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 
-/** What the target sees of bytes and in which order, between GPUs of two hosts over verbs. */
+/** The contract's tests of bytes and their order at the target, between GPUs of two hosts over verbs. */
 @Tag("variant")
 @DisabledIfSystemProperty(
         named = "sluice.cuda.real",

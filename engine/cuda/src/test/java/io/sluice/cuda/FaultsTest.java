@@ -40,7 +40,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a driver or a GPU refuses, or does not do, ends with a typed error, and the rest goes on. */
+/** A request that a driver or a GPU refuses, or never executes, ends with a typed error, and other transfers go on. */
 class FaultsTest {
     private static final int BYTES = 1 << 20;
     private static final Duration LONG_ENOUGH_TO_SEE = Duration.ofMillis(200);

@@ -56,7 +56,7 @@ final class ForkedMain implements AutoCloseable {
         }));
     }
 
-    /** What it answers to a command. */
+    /** Sends a command; returns the answer. */
     String ask(String command) {
         try {
             commands.write(command + "\n");

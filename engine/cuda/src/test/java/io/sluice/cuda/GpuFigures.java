@@ -389,7 +389,7 @@ final class GpuFigures {
     }
 
     /**
-     * From GPU to GPU through pinned memory and over tcp, by an engine that maps nothing; beside each, host to host over the same
+     * From GPU to GPU through pinned memory and over tcp, by an engine that maps nothing; for comparison, host to host over the same
      * connection.
      */
     @SuppressWarnings("SystemOut")
@@ -407,7 +407,7 @@ final class GpuFigures {
         RemoteRegion toGpu = Patience.await(connection.attach(gpu));
         System.out.println("staged: " + toGpu.path(MemoryKind.CUDA).reason());
         GpuFigures figures = new GpuFigures(connection, toGpu, onGpu);
-        GpuFigures beside = new GpuFigures(connection, Patience.await(connection.attach(host)), onHost);
+        GpuFigures hostToHost = new GpuFigures(connection, Patience.await(connection.attach(host)), onHost);
         for (boolean write : new boolean[] {true, false}) {
             for (long bytes = 64L << 20; bytes <= STAGED_BYTES; bytes *= 4) {
                 for (int inflight : new int[] {1, 4}) {
@@ -415,7 +415,7 @@ final class GpuFigures {
                             + (inflight == 1 ? " alone" : ", 4 in flight");
                     Figure own = figure(bytes, inflight, figures.single(write, bytes, inflight));
                     report(name, "gpu to gpu", bytes, inflight, own, null);
-                    Figure plain = figure(bytes, inflight, beside.single(write, bytes, inflight));
+                    Figure plain = figure(bytes, inflight, hostToHost.single(write, bytes, inflight));
                     report(name, "host to host", bytes, inflight, plain, own);
                 }
             }

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What an engine tells of the GPUs that work for it. */
+/** The metrics of an engine about the GPUs that it uses. */
 class GpuMetricsTest {
     private static final int BYTES = 4 << 20;
     private static final int PAGE = 4096;

@@ -104,7 +104,7 @@ class GpuWorkTest {
         Patience.until("the stream has reached " + number, () -> stream.reached() >= number);
     }
 
-    /** What a wait has called back with: a number, or an error. */
+    /** Starts a wait whose callback adds its number, or its error, to a queue. */
     private static SignalWait wait(GpuStream of, EngineLoop on, BlockingQueue<Object> ends) {
         return of.onReached(on, (wait, value, error) -> {
             assertThat(on.inLoop() || error != null).isTrue();

@@ -26,7 +26,7 @@ final class OwnerMain {
 
     private OwnerMain() {}
 
-    /** What the memory holds at first. */
+    /** The initial contents of the memory. */
     static byte[] pattern(int allocation) {
         byte[] pattern = new byte[BYTES];
         new Random(allocation).nextBytes(pattern);

@@ -19,7 +19,7 @@ import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What comes over the Unix socket, of the peer and of strangers. */
+/** Messages of the peer and of strangers over the Unix socket. */
 class PeerLinkTest {
     private final SecretSource secrets = new SecretSource();
     private final Side acceptor = new Side(false);

@@ -26,7 +26,7 @@ final class PeerMain {
 
     private PeerMain() {}
 
-    /** What a region holds at first. */
+    /** The initial contents of a region. */
     static byte[] pattern(int region, int bytes) {
         byte[] pattern = new byte[bytes];
         new Random(region).nextBytes(pattern);

@@ -50,7 +50,7 @@ final class SoftGpu {
         return System.getProperty(Driver.LIBRARY_PROPERTY, "libcuda.so.1");
     }
 
-    /** What lets another virtual machine have the same GPUs, unless they are in software. */
+    /** The options by which another virtual machine uses the same GPUs, unless they are in software. */
     static List<String> javaOptions() {
         return IS_REAL
                 ? List.of("-D" + REAL_PROPERTY + "=true", "-D" + Driver.LIBRARY_PROPERTY + "=" + library())
@@ -93,7 +93,7 @@ final class SoftGpu {
         set("soft_gpu_fault_after", operations);
     }
 
-    /** What others export cannot be opened. */
+    /** Makes the driver refuse memory that other processes export. */
     static void refuseImports(boolean on) {
         set("soft_gpu_refuse_import", on ? 1 : 0);
     }
@@ -124,7 +124,7 @@ final class SoftGpu {
     }
 
     /**
-     * What the driver says of writes of adapters.
+     * Sets the driver's attributes about writes of adapters.
      *
      * @param ordering 0 for none, 100 for that of the GPU
      * @param ways how they are flushed: bit 0 by the host, bit 1 by a stream
@@ -255,7 +255,7 @@ final class SoftGpu {
         }
     }
 
-    /** What memory of a GPU holds. */
+    /** Returns a copy of a GPU's memory. */
     static byte[] read(int ordinal, long address, int bytes) {
         MemorySegment found = IS_REAL ? RealGpu.read(ordinal, address, bytes) : contents(ordinal, address, bytes);
         return found.toArray(ValueLayout.JAVA_BYTE);

@@ -52,7 +52,7 @@ final class UserStream implements AutoCloseable {
         }
     }
 
-    /** What follows waits until a word is not 0. */
+    /** Later work of the stream waits until a word is not 0. */
     void await(long word) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment value = arena.allocateFrom(ValueLayout.JAVA_LONG, word);
@@ -61,7 +61,7 @@ final class UserStream implements AutoCloseable {
         }
     }
 
-    /** What follows waits until {@link #open}. */
+    /** Later work of the stream waits until {@link #open}. */
     void gate() {
         await(pinned.deviceAddress());
     }
