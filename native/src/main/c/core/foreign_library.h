@@ -45,7 +45,7 @@ struct foreign_library {
 const char *foreign_library_load(struct foreign_library *library, const char *file,
         bool (*prepare)(void *handle, const char *file, char *cause));
 
-/* Whether the library is usable. What its preparation wrote is visible to a thread for which this is true. */
+/* Whether the library is usable. Then all writes of its preparation are visible to the thread. */
 bool foreign_library_is_loaded(struct foreign_library *library);
 
 /* The signals that it claimed; complete after the load. */

@@ -62,9 +62,9 @@ void soft_adapter_refuse_dma_buffers(int refuse);
 int soft_adapter_lose_answers(int device, int lose);
 
 /*
- * While it is not 0, no request of a device's queue pairs is completed before the queue pair fails. What has been carried
- * out by then is reported so many nanoseconds later, and the rest flushed: as by an adapter that is slow to say what it had
- * done. Gives 0, or ENODEV.
+ * While it is not 0, no request of a device's queue pairs is completed before the queue pair fails. Requests executed
+ * by then are reported so many nanoseconds later, and the rest flushed: as by an adapter that reports late.
+ * Gives 0, or ENODEV.
  */
 int soft_adapter_hold_answers(int device, uint64_t nanoseconds);
 

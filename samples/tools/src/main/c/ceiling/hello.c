@@ -19,11 +19,11 @@ int hello_receive(int socket, struct plan *plan) {
     struct hello hello;
     struct iovec part = {.iov_base = &hello, .iov_len = sizeof hello};
     if (receive_all(socket, &part, 1) != 0) {
-        return complain("no initiator has said what comes", 0);
+        return complain("no initiator has sent a plan", 0);
     }
     if (hello.magic != MAGIC || hello.mode < MODE_PUT || hello.mode > MODE_PING_PONG || hello.size < 1
             || hello.size > MAXIMUM_SIZE || hello.waiting < WAITING_SPIN || hello.waiting > WAITING_BLOCK) {
-        return complain("what has connected is no initiator", 0);
+        return complain("the peer is no initiator", 0);
     }
     *plan = (struct plan){
         .mode = (enum mode)hello.mode,

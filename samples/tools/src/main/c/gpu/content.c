@@ -44,7 +44,7 @@ void content_compare(struct work *work, cuda_address one, cuda_address other, si
         move(work, pinned, one + at, length);
         move(work, pinned + PIECE_BYTES, other + at, length);
         if (memcmp(pieces, pieces + PIECE_BYTES, length) != 0) {
-            fail("wrong bytes", "what has arrived is not what was sent");
+            fail("wrong bytes", "the bytes that arrived differ from those sent");
         }
     }
 }

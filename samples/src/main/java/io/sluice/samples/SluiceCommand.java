@@ -15,8 +15,8 @@ import picocli.CommandLine.ScopeType;
         exitCodeListHeading = "%nExit status:%n",
         exitCodeList = {
             "0:all went well",
-            "1:it was tried and went wrong: a connection was lost, a page was corrupted or not accounted for, what was"
-                    + " printed could not be written",
+            "1:it failed: a connection was lost, a page was corrupted or not accounted for, or standard output"
+                    + " could not be written",
             "2:the command line, the trace or a size makes no sense",
             "130:ended by SIGINT (Ctrl-C)",
             "143:ended by SIGTERM"

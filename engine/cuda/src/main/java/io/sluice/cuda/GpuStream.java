@@ -41,7 +41,7 @@ public final class GpuStream implements AutoCloseable {
     }
 
     /**
-     * Uses a stream of the caller's, such as PyTorch's. What is submitted here goes behind what the stream was given before.
+     * Uses a stream of the caller's, such as PyTorch's. Work submitted here follows the stream's earlier work.
      *
      * @param gpu the stable id of its GPU
      * @param handle the {@code CUstream} or {@code cudaStream_t} of this process's primary context, destroyed only after {@link

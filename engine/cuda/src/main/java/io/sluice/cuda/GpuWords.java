@@ -124,7 +124,7 @@ final class GpuWords {
 
     private IllegalStateException silent() {
         return new IllegalStateException(
-                id + " does not answer: is it held up by a kernel? What it was told last may take effect");
+                id + " does not answer: does a kernel occupy it? The last operation may still take effect");
     }
 
     /** Whether nothing is under way of what it was told: the memory that this was for may be freed. */

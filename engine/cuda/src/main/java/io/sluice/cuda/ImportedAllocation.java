@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * An allocation of another process that is mapped here, until its last user has released it: the {@link ImportedMemory} that has
- * opened it, and each registration of its memory. What it was opened by goes to peers, since a mapping cannot be exported again. Any
+ * opened it, and each registration of its memory. Peers get the handle that opened it, since a mapping cannot be exported again. Any
  * thread.
  */
 final class ImportedAllocation {

@@ -1,7 +1,7 @@
 package io.sluice.cuda;
 
 /**
- * How many threads a launch has. What a GPU does not take, the driver refuses when the launch is submitted.
+ * How many threads a launch has. The driver refuses a shape that the GPU does not support when the launch is submitted.
  *
  * @param gridX blocks in x, 1 to 2,147,483,647
  * @param gridY blocks in y, 1 to 65,535

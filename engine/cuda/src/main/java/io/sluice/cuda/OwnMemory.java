@@ -125,7 +125,7 @@ final class OwnMemory {
         Exposed region = exposed.get(handle);
         if (region == null || region.asked) {
             throw new ProtocolException(
-                    "the peer wants a descriptor of what it has not attached, or has got it before");
+                    "the peer requests a descriptor of a region that it has not attached, or a second time");
         }
         region.asked = true;
         wanted.addLast(handle);

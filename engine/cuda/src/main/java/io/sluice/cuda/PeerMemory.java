@@ -94,7 +94,7 @@ final class PeerMemory implements CudaRemoteKey.Lender {
         if (local != null
                 && (local.allocationBytes() != read.allocationBytes()
                         || !local.gpu().id().equals(read.gpu()))) {
-            throw new ProtocolException("the peer says of memory of this process what is not so");
+            throw new ProtocolException("the peer's keys contradict this process's own memory");
         }
         if (keys.containsKey(handle)) {
             throw new ProtocolException("the peer uses a handle twice");
@@ -103,7 +103,7 @@ final class PeerMemory implements CudaRemoteKey.Lender {
                 allocations.computeIfAbsent(read.name(), name -> new PeerAllocation(read, gpus, local));
         if (allocation.keys().allocationBytes() != read.allocationBytes()
                 || allocation.keys().way() != read.way()) {
-            throw new ProtocolException("the peer tells two different things of one region");
+            throw new ProtocolException("the peer sent contradictory keys for one allocation");
         }
         CudaRemoteKey key = new CudaRemoteKey(handle, descriptor, read, allocation, this);
         allocation.use();

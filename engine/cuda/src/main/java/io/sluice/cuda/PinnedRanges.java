@@ -72,7 +72,7 @@ final class PinnedRanges {
             return CudaException.check(CudaMemory.registerHost(device, from, to - from), cannotPin(to - from));
         }
 
-        /** Where a GPU sees a page that is pinned; negative if it is not. What the user has pinned may begin within it. */
+        /** Where a GPU sees a page that is pinned; negative if it is not. Memory that the user has pinned may begin within it. */
         private static long seen(long device, long page) {
             for (long at = 0; at < PAGE_BYTES; at += PAGE_BYTES - 1) {
                 long seen = CudaMemory.hostAddress(device, page + at);

@@ -152,7 +152,7 @@ public final class ReactiveTransferEngine {
      *
      * <p>Operators that hold values, merge sources or change the thread have taken the connection when {@code onNext}
      * returns: {@code zip}, {@code firstWithValue}, {@code firstWithSignal}, {@code switchMap} and {@code flatMap} of a
-     * Flux, {@code publishOn}, {@code delayElement}, {@code cache}. What they drop later goes to a {@code doOnDiscard}
+     * Flux, {@code publishOn}, {@code delayElement}, {@code cache}. Values that they drop later go to a {@code doOnDiscard}
      * after them; losers of {@code first...} that arrive at the same moment as the winner are lost. Put a {@code
      * timeout} before these operators. {@code Hooks.resetOnNextDropped} hides drops by {@code timeout} from this class.
      *

@@ -12,7 +12,7 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
-/** Each of this module's benchmarks runs for a moment, so that none of them rots. What it measures here says nothing. */
+/** Each of this module's benchmarks runs for a moment, so that none of them rots. The figures mean nothing here. */
 class BenchmarksTest {
     @Test
     void eachRunsOnce() throws RunnerException {

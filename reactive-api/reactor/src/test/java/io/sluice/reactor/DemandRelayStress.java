@@ -16,8 +16,8 @@ import org.openjdk.jcstress.infra.results.III_Result;
 import org.openjdk.jcstress.infra.results.J_Result;
 
 /**
- * Items, demand, the end of the source, errors and a cancel against each other, for one subscriber of a Flux. What no outcome
- * names is forbidden.
+ * Items, demand, the end of the source, errors and a cancel against each other, for one subscriber of a Flux. Outcomes that
+ * are not listed are forbidden.
  */
 final class DemandRelayStress {
     private static final int MANY = 16;

@@ -17,8 +17,8 @@ import org.openjdk.jcstress.infra.results.I_Result;
 import reactor.core.Scannable;
 
 /**
- * Demand, cancel and the end of the work against each other, for one subscriber of a Mono. What no outcome names is
- * forbidden.
+ * Demand, cancel and the end of the work against each other, for one subscriber of a Mono. Outcomes that are not
+ * listed are forbidden.
  */
 final class SingleSubscriptionStress {
     private SingleSubscriptionStress() {}

@@ -15,7 +15,7 @@ import org.openjdk.jcstress.infra.results.IIII_Result;
 
 /**
  * Whole transfers, single and vectored, on a connection whose completions come from other threads. The results are: how many
- * transfers are left under way, items, terminal signals, breaches of the rules. What no outcome names is forbidden.
+ * transfers are left under way, items, terminal signals, breaches of the rules. Outcomes that are not listed are forbidden.
  */
 final class TransferStress {
     private TransferStress() {}

@@ -13,7 +13,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/** Pollers that bring deliveries, and the event loop that takes them. What no outcome names is forbidden. */
+/** Pollers that bring deliveries, and the event loop that takes them. Outcomes that are not listed are forbidden. */
 final class ContextMailboxStress {
     private ContextMailboxStress() {}
 

@@ -15,7 +15,7 @@ import org.openjdk.jcstress.infra.results.III_Result;
 import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.J_Result;
 
-/** Items, fetches, ends and the handler that is taken away against each other. What no outcome names is forbidden. */
+/** Items, fetches, ends and the handler that is taken away against each other. Outcomes that are not listed are forbidden. */
 final class DemandStreamStress {
     private static final int MANY = 16;
 

@@ -50,7 +50,7 @@ public final class ProgramCommands {
         if (!System.out.checkError()) {
             return status;
         }
-        System.err.println("sluice: what was printed could not be written to standard output, and some of it is lost;"
+        System.err.println("sluice: standard output could not be written, and some of it is lost;"
                 + " see whether its disk is full or its reader has ended");
         return status == ExitCodes.OK ? ExitCodes.FAILED : status;
     }

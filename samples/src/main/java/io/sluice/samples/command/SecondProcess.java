@@ -40,7 +40,7 @@ record SecondProcess(String name, OwnedProcess process, EngineAddress address) i
         OwnedProcess process = null;
         try {
             process = new OwnedProcess(name, builder.start(), END);
-            process.awaitReady(ready, "what it has to say stands above", termination);
+            process.awaitReady(ready, "its messages stand above", termination);
             return new SecondProcess(name, process, ReadyFile.read(ready).engineAddress());
         } catch (IOException | RuntimeException e) {
             if (process != null) {

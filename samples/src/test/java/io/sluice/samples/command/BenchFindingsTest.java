@@ -191,7 +191,7 @@ class BenchFindingsTest {
                             json.toString())) {
                 assertThat(bench.awaitEnd()).as(bench::toString).isEqualTo(ExitCodes.FAILED);
                 assertThat(proxy.hasFlipped()).isTrue();
-                assertThat(bench.err()).contains("elements that are not what was sent: ");
+                assertThat(bench.err()).contains("elements that differ from those sent: ");
                 JsonNode line = SluiceProcess.json(json);
                 assertThat(line.get("verified").asBoolean(true)).isFalse();
                 assertThat(line.get("errors").asLong(-1)).isZero();

@@ -53,7 +53,7 @@ class CorruptionTest {
             decode.signal("TERM");
             assertThat(decode.awaitEnd()).isEqualTo(143);
             assertThat(decode.out()).contains("Received 10 requests", "1 of them corrupted", "Received 3 requests");
-            assertThat(decode.err()).contains("is not what was sent");
+            assertThat(decode.err()).contains("differs from the page that was sent");
             assertThat(ready).doesNotExist();
         }
     }

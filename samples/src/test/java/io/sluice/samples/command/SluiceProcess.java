@@ -21,7 +21,7 @@ final class SluiceProcess implements AutoCloseable {
     static final Duration BOUND = Patience.BOUND;
 
     /**
-     * Of the virtual machine. What ends before code is hot gains nothing by the compiler for hot code, which takes a processor for
+     * Options of the virtual machine. A process that ends before code is hot gains nothing by the compiler for hot code, which takes a processor for
      * itself; a small one needs no collector with threads of its own.
      */
     static final List<String> OPTIONS = List.of(

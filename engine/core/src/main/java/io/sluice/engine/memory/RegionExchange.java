@@ -86,7 +86,7 @@ public final class RegionExchange {
                     long handle = answer.getLong();
                     boolean isPutOff = status == AttachMessage.TOO_MANY && handle == AttachMessage.ASK_AGAIN;
                     if (!isPutOff && !again.isEmpty()) {
-                        throw new ProtocolException("an answer to attach has room behind what it had none for");
+                        throw new ProtocolException("an answer to attach has keys after a region that it put off");
                     }
                     if (status == AttachMessage.OK) {
                         PathChoice choice = paths.read(descriptor, handle, answer);

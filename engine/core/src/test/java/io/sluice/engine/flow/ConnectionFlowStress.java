@@ -19,7 +19,7 @@ import org.openjdk.jcstress.infra.results.IIZ_Result;
 import org.openjdk.jcstress.infra.results.IZ_Result;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
-/** Threads start, cancel and ask while the poller works. What no outcome names is forbidden. */
+/** Threads start, cancel and ask while the poller works. Outcomes that are not listed are forbidden. */
 final class ConnectionFlowStress {
     private static final int LOOKS = 10;
 

@@ -17,7 +17,7 @@ import org.openjdk.jcstress.infra.results.JJJJ_Result;
 import org.openjdk.jcstress.infra.results.ZI_Result;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
-/** The credits that pollers share. What no outcome names is forbidden. */
+/** The credits that pollers share. Outcomes that are not listed are forbidden. */
 final class EngineWindowStress {
     private static final long MANY_BYTES = 1 << 20;
 

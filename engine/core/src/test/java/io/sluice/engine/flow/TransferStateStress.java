@@ -13,7 +13,7 @@ import org.openjdk.jcstress.infra.results.I_Result;
 import org.openjdk.jcstress.infra.results.ZIZ_Result;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
-/** A transfer's state word where two or three threads change it at once. What no outcome names is forbidden. */
+/** A transfer's state word where two or three threads change it at once. Outcomes that are not listed are forbidden. */
 final class TransferStateStress {
     private TransferStateStress() {}
 

@@ -19,7 +19,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** Leases of a region against its closing. What no outcome names is forbidden. */
+/** Leases of a region against its closing. Outcomes that are not listed are forbidden. */
 final class LocalRegionStress {
     private static final int REFUSED = 0;
     private static final int SAFE = 1;

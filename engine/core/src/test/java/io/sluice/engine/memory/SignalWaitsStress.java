@@ -21,7 +21,7 @@ import org.openjdk.jcstress.infra.results.ZJ_Result;
 import org.openjdk.jcstress.infra.results.ZZJ_Result;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
-/** Waits for a signal against its updates. What no outcome names is forbidden. */
+/** Waits for a signal against its updates. Outcomes that are not listed are forbidden. */
 final class SignalWaitsStress {
     private SignalWaitsStress() {}
 

@@ -79,8 +79,8 @@ final class DemoCommand extends ProgramCommand {
                   prefill (this one) computes the KV-cache of each request, here made-up bytes, and writes it,
                   decode (another one) holds it in a page pool of %s.
                 The model is %s: %d tokens of a conversation are %s of KV-cache, in %d layers.
-                Prefill writes each layer straight into decode's memory, which takes no part in that. What decode
-                has cached is not sent again, and a checksum of every page that arrives is checked.
+                Prefill writes each layer straight into decode's memory, which takes no part in that. Pages that decode
+                has cached are not sent again, and a checksum of every page that arrives is checked.
                 New requests are sent for %d s; Ctrl-C ends it earlier.
                 """,
                 ByteSize.format(poolBytes),

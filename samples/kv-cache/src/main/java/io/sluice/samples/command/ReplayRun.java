@@ -160,7 +160,7 @@ record ReplayRun(
         if (found.corruptedPages() > 0) {
             command.err()
                     .println("sluice: corrupted pages: " + found.corruptedPages()
-                            + "; they are not what was sent, and the decode side has kept them out of its cache");
+                            + "; they differ from those sent, and the decode side has kept them out of its cache");
         }
         if (requestsUnaccounted > 0) {
             command.err()

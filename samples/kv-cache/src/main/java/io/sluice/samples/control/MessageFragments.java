@@ -58,8 +58,8 @@ final class MessageFragments {
     }
 
     /**
-     * Puts fragments together again. The fragments of one message come in order; those of several may be mixed. What it
-     * holds is bounded for any input. Confined to one thread at a time.
+     * Puts fragments together again. The fragments of one message come in order; those of several may be mixed. Its memory
+     * is bounded for any input. Confined to one thread at a time.
      */
     static final class MessageAssembler {
         private static final int MAX_INCOMPLETE = 16;

@@ -79,8 +79,8 @@ public final class DecodeNode {
                             "the decode side serves another prefill process; try later")
                     .then(Mono.empty());
         }
-        // On a poller it would hold up all connections: finding memory for a large pool takes seconds. What the prefill
-        // process says in the meantime waits.
+        // On a poller it would hold up all connections: finding memory for a large pool takes seconds. Messages of
+        // the prefill process wait meanwhile.
         return Mono.fromCallable(() -> ReceivedPages.allocate(engine.engine(), geometry))
                 .subscribeOn(checks)
                 .flatMap(received -> serve(connection, received))

@@ -58,7 +58,7 @@ record ReceivedPages(PageGeometry geometry, MemoryRegion pages, MemoryRegion sea
                         corrupted++;
                         if (corrupted == 1) {
                             LOG.warn(
-                                    "request {}: layer {}, block {}, page {} is not what was sent",
+                                    "request {}: layer {}, block {}, page {} differs from the page that was sent",
                                     requestId,
                                     layer,
                                     block.index(),

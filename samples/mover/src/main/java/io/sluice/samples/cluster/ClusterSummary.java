@@ -90,7 +90,7 @@ public record ClusterSummary(
     public List<String> complaints() {
         List<String> complaints = new ArrayList<>();
         if (corruptedPages > 0) {
-            complaints.add("corrupted pages: " + corruptedPages + "; they are not what was sent");
+            complaints.add("corrupted pages: " + corruptedPages + "; they differ from those sent");
         }
         if (interrupted) {
             return complaints;

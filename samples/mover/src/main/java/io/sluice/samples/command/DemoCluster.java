@@ -176,7 +176,7 @@ final class DemoCluster implements AutoCloseable {
                 List<String> all = lines.toList();
                 return all.subList(Math.max(0, all.size() - LAST_LINES), all.size());
             } catch (IOException | UncheckedIOException e) {
-                return List.of("what it has said cannot be read: " + e.getMessage());
+                return List.of("its log cannot be read: " + e.getMessage());
             }
         }
     }

@@ -227,7 +227,7 @@ final class MoverCommand extends ProgramCommand {
                                     new MoverHost(member.vertx(), member.directory(DirectoryOptions.defaults())));
         }
 
-        /** Closes both. What is deployed should have gone by then, as it could not tell the directory any more. */
+        /** Closes both. Undeploy the verticles before, as they could not update the directory any more. */
         Future<Void> close() {
             return Future.fromCompletionStage(directory.close().toFuture())
                     .otherwiseEmpty()

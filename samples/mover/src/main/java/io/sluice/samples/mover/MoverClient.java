@@ -121,7 +121,7 @@ public record MoverClient(EventBus bus, String mover, boolean isLocal) {
         /** Asks for the end of a move: {@code id}. */
         CANCEL,
         /**
-         * Lets the mover leave the directory for good, so that no peer is sent to it any more. What runs goes on. To be done before it
+         * Lets the mover leave the directory for good, so that no peer is sent to it any more. Running moves go on. Call it before it
          * is undeployed, which ends its engine first. The answer comes when it is out, or the directory has not answered for some
          * seconds.
          */

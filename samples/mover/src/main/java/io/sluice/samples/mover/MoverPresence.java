@@ -87,7 +87,7 @@ final class MoverPresence {
                     return;
                 }
             } else {
-                trouble = "the directory was not told: " + done.cause().getMessage();
+                trouble = "the directory could not be updated: " + done.cause().getMessage();
                 LOG.warn("{}: {}", name, trouble);
                 if (!(done.cause() instanceof NameTakenException)) {
                     vertx.setTimer(RETRY_MILLIS, again -> publish());

@@ -25,7 +25,7 @@ public final class SnippetLauncher {
                         MethodType.methodType(void.class, String[].class));
         snippet.invokeExact(Arrays.copyOfRange(arguments, 1, arguments.length));
         if (System.out.checkError()) {
-            System.err.println("what was printed could not be written to standard output, and some of it is lost");
+            System.err.println("standard output could not be written, and some of it is lost");
             System.exit(1);
         }
     }

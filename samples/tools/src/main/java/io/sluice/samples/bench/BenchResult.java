@@ -41,7 +41,7 @@ import org.jspecify.annotations.Nullable;
  *     callers
  * @param memcpyGigabytesPerSecond what {@code memcpy} copies in a second between the same memory, in units of 10<sup>9</sup>
  *     bytes; {@code null} if it was not tried
- * @param differing elements that were not what was sent
+ * @param differing elements that differ from those sent
  * @param firstError why the first transfer failed that did, or {@code null}
  */
 @JsonPropertyOrder({

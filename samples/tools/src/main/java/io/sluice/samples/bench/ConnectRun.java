@@ -7,7 +7,7 @@ import java.util.function.BooleanSupplier;
 import org.HdrHistogram.Histogram;
 
 /**
- * Connections that are made and closed one after the other. What is timed is from the call to the moment at which a
+ * Connections that are made and closed one after the other. The time is that from the call to the moment at which a
  * transfer could be started; the rate counts the closing, too.
  */
 final class ConnectRun {

@@ -18,7 +18,7 @@ interface Content extends AutoCloseable {
      * Compares what has arrived in a round, in another way than the one that is measured.
      *
      * @param submitted how many transfers each connection has made in the round
-     * @return how many elements are not what was sent
+     * @return the number of elements that differ from those sent
      */
     long differing(List<Long> submitted);
 
@@ -189,7 +189,7 @@ interface Content extends AutoCloseable {
                 ReportClient.ServerReport report = reports.get(i).ask();
                 if (report == null) {
                     throw BenchException.failed(
-                            "the serving process does not tell what it got: start it with this version of 'sluice"
+                            "the serving process does not report what it received: start it with this version of 'sluice"
                                     + " serve'");
                 }
                 Notifications.PayloadSum sum = sent.get(i).sum();

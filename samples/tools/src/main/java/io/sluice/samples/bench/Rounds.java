@@ -171,7 +171,7 @@ final class Rounds implements AutoCloseable {
         }
     }
 
-    /** Gives the threads back. What goes on still, because waiting for it has ended early, is told to stop. */
+    /** Gives the threads back. Stops tasks that still run because waiting for them has ended early. */
     @Override
     public void close() {
         drivers.forEach(Driver::stop);

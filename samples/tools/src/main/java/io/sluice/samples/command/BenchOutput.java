@@ -60,7 +60,7 @@ final class BenchOutput {
         }
         if (result.differing() > 0) {
             err.println(
-                    "sluice: size " + result.size() + ": elements that are not what was sent: " + result.differing());
+                    "sluice: size " + result.size() + ": elements that differ from those sent: " + result.differing());
         }
         err.flush();
     }

@@ -32,7 +32,7 @@ import picocli.CommandLine.Option;
         header = "Compare transfers with other programs, and print the ratios.",
         exitCodeListHeading = "%nExit status:%n",
         exitCodeList = {
-            "0:all was measured but what is left out, also if ratios are poor",
+            "0:all was measured except comparisons left out, also if ratios are poor",
             "1:something could not be measured, or with --check a goal is not met or not measured",
             "2:the command line makes no sense",
             "130:ended by SIGINT (Ctrl-C)",

@@ -111,7 +111,7 @@ record BaselineRun(String label, String mode, boolean hasTarget, List<String> op
             try {
                 return JSON.readValue(output, BaselineOutput.class);
             } catch (JsonProcessingException e) {
-                throw new MeasurementFailedException("it has told no figures");
+                throw new MeasurementFailedException("it printed no figures");
             }
         }
 

@@ -18,7 +18,7 @@ record Chart(String name, String title, String unit, List<String> groups, List<B
     /** The bars of one thing, {@code null} in groups where it has none. */
     record Bars(String name, List<@Nullable Double> values) {}
 
-    /** Those of a run: how far the goals are reached, and the figures of each topic. What has no figure is in none. */
+    /** Those of a run: how far the goals are reached, and the figures of each topic. Results without a figure are in none. */
     static List<Chart> of(CompareDocument run) {
         List<Chart> charts = new ArrayList<>();
         goals(run, charts);

@@ -117,7 +117,7 @@ public record CompareDocument(
         table.append(String.format(Locale.ROOT, format, cells).stripTrailing()).append(System.lineSeparator());
     }
 
-    /** Whether all that was to be measured was, and nothing went wrong. What was left out was not to be measured. */
+    /** Whether all that was to be measured was, and nothing went wrong. Comparisons left out do not count. */
     @JsonIgnore
     public boolean isComplete() {
         return !interrupted && comparisons.stream().noneMatch(ComparisonResult::failed);

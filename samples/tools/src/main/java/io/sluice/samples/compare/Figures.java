@@ -46,7 +46,7 @@ record Figures(Map<Quantity, Double> values) {
             double value = entry.getValue();
             if (!Double.isFinite(value) || !entry.getKey().isPossible(value)) {
                 throw new MeasurementFailedException(
-                        "it has told " + value + " " + entry.getKey().unit());
+                        "it printed " + value + " " + entry.getKey().unit());
             }
         }
         return this;

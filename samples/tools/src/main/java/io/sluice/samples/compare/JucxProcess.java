@@ -22,7 +22,7 @@ import org.openucx.jucx.ucp.UcpWorkerParams;
 
 /**
  * A program of two processes that puts or gets through JUCX, UCX's Java binding, and prints how many of them were done in how
- * long. Both poll all the time, as {@code ucx_perftest} does. What the initiator needs to know of the target goes through a
+ * long. Both poll all the time, as {@code ucx_perftest} does. The target's address and key go to the initiator through a
  * socket of their own, which tells the target of the end, too.
  */
 final class JucxProcess {

@@ -103,7 +103,7 @@ record OwnTransfers(Transfers transfers, Api api) implements Measurement {
                     .findFirst()
                     .orElse(""));
         } catch (JsonProcessingException e) {
-            throw new MeasurementFailedException("it has told no figures");
+            throw new MeasurementFailedException("it printed no figures");
         }
         if (line.path("errors").asLong(-1) != 0) {
             throw new MeasurementFailedException("transfers that failed: " + line.path("errors"));

@@ -8,7 +8,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How busy processes keep their processors, as the system counts it, until it is closed. What counts is the middle half of the
+ * How busy processes keep their processors, as the system counts it, until it is closed. It counts the middle half of the
  * time: a program that warms up before it measures does the same then, and is neither starting nor ending.
  */
 final class ProcessorWatch implements AutoCloseable {

@@ -88,7 +88,7 @@ record UcxTransfers(BenchOperation operation, long size, int inflight, Transport
         long probes = Math.clamp(PROBE_BYTES / size, FEWEST_PROBES, MOST_PROBES);
         double rate = Output.of(measure(workbench, probes, 1).output()).transfersPerSecond(size);
         if (rate <= 0) {
-            throw new MeasurementFailedException("a trial run has told no rate");
+            throw new MeasurementFailedException("a trial run printed no rate");
         }
         Timing timing = workbench.timing();
         BenchEnvironment.PairOutput watched =

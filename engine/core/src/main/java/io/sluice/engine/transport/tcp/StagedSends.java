@@ -91,7 +91,7 @@ final class StagedSends {
             return 0;
         }
         if (open.hasFailed(piece)) {
-            throw new IllegalStateException("a device could not copy what is to be sent");
+            throw new IllegalStateException("a device could not copy the bytes to send");
         }
         return froms[piece] + lengths[piece] - position;
     }

@@ -75,7 +75,7 @@ final class EventStreams {
     }
 
     /**
-     * One client that listens. What it has not taken yet is the newest state of each move and of the engine, and no more: a slow
+     * One client that listens. Its queue holds the newest state of each move and of the engine, and no more: a slow
      * client misses steps in between, and one that takes nothing for a while is disconnected. Confined to the verticle's context.
      */
     static final class EventStream {

@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  */
 public enum Problems {
     INVALID_REQUEST(400, "The request is not as the contract says", "%1$s", "Compare the request with /openapi.yaml."),
-    IMPOSSIBLE_REQUEST(422, "What is asked for cannot be", "%1$s", "Change the request as the detail says."),
+    IMPOSSIBLE_REQUEST(422, "The request cannot be met", "%1$s", "Change the request as the detail says."),
     UNKNOWN_POOL(
             404,
             "There is no such pool",
