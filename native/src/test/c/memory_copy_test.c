@@ -9,7 +9,7 @@
 /* As in the code. */
 #define STREAMED_FROM ((size_t)2560 << 10)
 #define LARGEST ((size_t)(4 << 20) + 40000)
-/* Around what is copied, to see that nothing else is written. */
+/* Bytes around the copy, to see that nothing else is written. */
 #define MARGIN 64
 #define UNTOUCHED 0x5a
 

@@ -120,7 +120,7 @@ static void check_unpaced(void) {
     await_ready(listener, EPOLLIN);
     int server = sluice_socket_accept(listener);
     CHECK(is_unpaced(client));
-    /* what is accepted inherits it */
+    /* accepted sockets inherit it */
     CHECK(is_unpaced(server));
     CHECK_SAME(sluice_socket_close(server), 0);
     CHECK_SAME(sluice_socket_close(client), 0);

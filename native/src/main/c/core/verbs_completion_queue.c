@@ -7,7 +7,7 @@
 
 _Static_assert(sizeof(struct sluice_verbs_completion) == 32, "VerbsCompletionQueue.RECORD_BYTES");
 
-/* Adapters fill in only the fields of a completion's kind; the others keep what was on the stack. */
+/* Adapters fill in only the fields of a completion's kind; the others keep old bytes of the stack. */
 
 static inline bool is_receive(enum ibv_wc_opcode opcode) {
     return opcode == IBV_WC_RECV || opcode == IBV_WC_RECV_RDMA_WITH_IMM;

@@ -89,7 +89,7 @@ extern struct counters counters;
 
 /* world.c: locks and time */
 
-/* A mutex that spins for a moment first: what it guards takes no longer. */
+/* A mutex that spins for a moment first: its critical sections take no longer. */
 void short_lock_init(pthread_mutex_t *lock);
 
 void world_read(void);
@@ -120,7 +120,7 @@ void event_queue_close(struct event_queue *queue);
 void event_queue_put(struct event_queue *queue, void *source, int type, uint32_t *taken);
 /* Waits, unless the descriptor is non-blocking; 0, or -1 with errno. */
 int event_queue_take(struct event_queue *queue, struct event *event);
-/* Drops what has not been taken, and says how many have been. */
+/* Drops items that have not been taken; returns how many have been. */
 uint32_t event_queue_forget(struct event_queue *queue, void *source, const uint32_t *taken);
 
 /* worker.c */

@@ -136,7 +136,7 @@ bool completion_queue_put(struct ibv_cq *base, const struct completion *completi
     pthread_mutex_lock(&queue->lock);
     uint32_t count = atomic_load_explicit(&queue->count, memory_order_relaxed);
     if (!queue->overflowed && count == (uint32_t)base->cqe) {
-        /* For good: what is there can still be polled, but nothing comes after it. */
+        /* For good: present completions can still be polled, but none is added. */
         queue->overflowed = true;
         COUNT(overflows, 1);
         async_event_put(base->context, base, IBV_EVENT_CQ_ERR, &queue->async_events_taken);
@@ -174,7 +174,7 @@ static void tell(const struct completion *completion, struct ibv_wc *told) {
     if (completion->has_immediate) {
         told->imm_data = completion->immediate;
     }
-    /* Not for what was sent or written. */
+    /* Not for sends and writes. */
     if (completion->opcode != IBV_WC_SEND && completion->opcode != IBV_WC_RDMA_WRITE) {
         told->byte_len = completion->bytes;
     }

@@ -28,7 +28,7 @@ public final class EngineHealth {
      * The result of a check.
      *
      * @param isUp whether the check succeeded
-     * @param detail what is wrong, in words; {@code up} if nothing is
+     * @param detail the fault, in words; {@code up} if there is none
      */
     public record Status(boolean isUp, String detail) {
         private static final Status UP = new Status(true, "up");

@@ -40,7 +40,7 @@ public final class NativeLibrary {
     /**
      * Checks that the native library is available.
      *
-     * @throws IllegalStateException if it is not; the message lists what was tried and the remedy, the cause is {@link
+     * @throws IllegalStateException if it is not; the message lists the attempts and the remedy, the cause is {@link
      *     #unavailabilityCause()}
      */
     public static void ensureAvailable() {

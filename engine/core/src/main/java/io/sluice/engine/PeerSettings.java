@@ -167,7 +167,7 @@ abstract sealed class PeerSettings extends ConnectionSettings permits EngineOpti
 
     /**
      * The secret that both engines must know; each proves it to the other without sending it. Default: none, which is
-     * allowed on loopback alone; {@code SLUICE_TOKEN}. It guards who may connect; what follows is neither encrypted nor
+     * allowed on loopback alone; {@code SLUICE_TOKEN}. It guards who may connect; later traffic is neither encrypted nor
      * protected against an attacker who can change packets in transit.
      *
      * @param secret at least 16 bytes, copied

@@ -2,7 +2,7 @@ package io.sluice.engine;
 
 /**
  * A reusable wait for a signal on a loop. Once created it allocates nothing. Created by {@link Signal#onAtLeast(long,
- * EngineLoop, SignalCallback)}; what waits for a device's words on a loop gives one as well, and says what its callback
+ * EngineLoop, SignalCallback)}; a wait for a device's words on a loop returns one as well, and says what its callback
  * may get. All methods may be called from any thread.
  */
 public interface SignalWait extends AutoCloseable {

@@ -23,7 +23,7 @@ final class TlsVariables {
     /**
      * Passes the options that the variables describe to the setter, if any is set.
      *
-     * @param before what was set before, to which the flags apply if there are no files
+     * @param before the earlier options, to which the flags apply if there are no files
      */
     static void read(Environment from, @Nullable TlsOptions before, Consumer<TlsOptions> setter) {
         TlsOptions options = from.has(STORE) ? keyStore(from) : pem(from);

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Bytes that differ from place to place, so that what is moved to a wrong place shows. */
+/** Bytes that differ from place to place, so that misplaced bytes show. */
 public final class Filling {
     private Filling() {}
 

@@ -52,7 +52,7 @@ public final class ParserFuzz {
         seeds.addAll(Corpus.of(target));
     }
 
-    /** Reads one input, and checks what it has read; what it throws is a refusal or a failure. */
+    /** Reads one input, and checks the result; an exception is a refusal or a failure. */
     @FunctionalInterface
     public interface Parser {
         /**
@@ -148,7 +148,7 @@ public final class ParserFuzz {
         return seeds;
     }
 
-    /** One input of another driver's; what is no refusal is thrown. */
+    /** One input of another driver's; throws exceptions that are no refusal. */
     void give(byte[] input) throws Exception {
         try {
             Objects.requireNonNull(parser).parse(input);
@@ -236,7 +236,7 @@ public final class ParserFuzz {
             String place = parse(input);
             long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
             if (allocated > bound) {
-                // what is loaded or linked the first time is not the parser's
+                // classes loaded or linked the first time are not the parser's
                 before = THREADS.getCurrentThreadAllocatedBytes();
                 parse(input);
                 allocated = THREADS.getCurrentThreadAllocatedBytes() - before;

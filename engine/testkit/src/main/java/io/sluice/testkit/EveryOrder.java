@@ -70,7 +70,7 @@ public final class EveryOrder {
         }
     }
 
-    /** A fresh start of what is looked at. */
+    /** A fresh start of the code under test. */
     public interface Scenario {
         /**
          * The actors that take part.

@@ -2,7 +2,7 @@ package io.sluice.samples.command;
 
 import org.jspecify.annotations.Nullable;
 
-/** A command cannot do what was asked; the message is for its user and says what to do. */
+/** A command cannot do its work; the message is for its user and says what to do. */
 final class CommandFailure extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

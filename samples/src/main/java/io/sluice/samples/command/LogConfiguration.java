@@ -25,7 +25,7 @@ public final class LogConfiguration extends ContextAwareBase implements Configur
         }
         // Vert.x registers some gauges once for each of its parts; the first one counts for all.
         context.getLogger("io.micrometer.core.instrument.MeterRegistry").setLevel(Level.ERROR);
-        // Advice about what is not used here, at each start.
+        // Advice about unused features, at each start.
         context.getLogger("com.hazelcast.cp.CPSubsystem").setLevel(Level.ERROR);
         context.getLogger("com.hazelcast.instance.impl.HazelcastInstanceFactory")
                 .setLevel(Level.ERROR);

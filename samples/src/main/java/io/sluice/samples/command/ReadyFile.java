@@ -46,7 +46,7 @@ record ReadyFile(
         return Base64.getEncoder().encodeToString(bytes);
     }
 
-    /** A ready file that is there while what it says is so. */
+    /** Writes a ready file, and deletes it once its contents are no longer true. */
     static final class Writer implements AutoCloseable {
         private final @Nullable Path file;
 

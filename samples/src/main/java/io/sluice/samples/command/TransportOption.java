@@ -104,7 +104,7 @@ final class TransportOption {
         @Option(names = DATA)
         private boolean data;
 
-        /** The variables, and what was given in the place of some. */
+        /** The variables, and the values given in the place of some. */
         Map<String, String> over(Map<String, String> variables) {
             Map<String, String> all = new HashMap<>(variables);
             if (tokens != null) {

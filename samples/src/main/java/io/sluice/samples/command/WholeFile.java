@@ -42,7 +42,7 @@ final class WholeFile {
     }
 
     /**
-     * Complains about a path that cannot be written, before hours were spent on what is to be written there.
+     * Complains about a path that cannot be written, before hours are spent on its contents.
      *
      * @param option names the option that the path is of
      */

@@ -194,7 +194,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         if (!isAdmitted(hinted)) {
             return;
         }
-        // it has said its word, and what is waited for now is this side's
+        // the peer has sent its message, and now waits for this side
         loop.arm(this, deadline);
         engine.credentials().load(loop, engine.handshakes().log(), tokens -> {
             Token token = TokenHint.find(tokens, hint, nonce);
@@ -365,7 +365,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         }
     }
 
-    /** The TLS of the socket, which does not leave with what is borrowed; null if there is none. */
+    /** The TLS of the socket, with buffers of its own in place of borrowed ones; null if there is none. */
     private @Nullable TlsStream keptStream() {
         TlsStream stream = socket.stream();
         if (stream != null) {

@@ -104,7 +104,7 @@ public final class FramedSocket implements SocketStream.Owner {
     /** An accepted socket, which borrows its memory until it is {@linkplain #proven() proven}. */
     public static FramedSocket accepted(
             EventLoop loop, int descriptor, int maxBody, Handler handler, HandshakeBuffers buffers) {
-        // exact: if it is a lane, what follows its first message belongs to the transport
+        // exact: if it is a lane, the bytes after its first message belong to the transport
         return new FramedSocket(loop, descriptor, false, true, maxBody, handler, null, buffers);
     }
 
@@ -301,7 +301,7 @@ public final class FramedSocket implements SocketStream.Owner {
         return descriptor;
     }
 
-    /** Sends what is queued now, not at the end of the cycle. */
+    /** Sends the queued messages now, not at the end of the cycle. */
     public void flushNow() {
         if (!closed && !connecting && !stream.isHandshaking() && !outgoing.send()) {
             watch.interest(true, true);

@@ -70,7 +70,7 @@ final class OutgoingFrames {
             try {
                 sent = sendSome();
             } catch (OutOfMemoryError e) {
-                // the peer would wait for what has not left
+                // the peer would wait for the unsent bytes
                 queued.clear();
                 failed.accept(SocketStream.shortOfMemory(e), e);
                 return true;

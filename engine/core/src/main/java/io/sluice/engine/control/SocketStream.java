@@ -53,7 +53,7 @@ final class SocketStream {
      *
      * @param engine makes this side's engine, off the loop
      * @param lender of its buffers; null for buffers of its own
-     * @param received what has come of it already; taken
+     * @param received its bytes that have arrived already; taken
      */
     void begin(Supplier<SSLEngine> engine, @Nullable HandshakeBuffers lender, @Nullable ByteBuffer received) {
         TlsStream stream = new TlsStream(descriptor, engine, lender);

@@ -26,7 +26,7 @@ public final class UnfinishedWork {
         }
     }
 
-    /** Ends what is under way on a poller; on its thread. */
+    /** Ends the work in progress on a poller; on its thread. */
     public void abort(Poller poller) {
         all.stream().filter(one -> one.poller().equals(poller)).forEach(PendingSocket::abort);
     }

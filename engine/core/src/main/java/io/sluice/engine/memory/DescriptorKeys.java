@@ -12,7 +12,7 @@ import java.util.Set;
 import javax.crypto.Mac;
 
 /**
- * Issues and recognizes descriptors. The key of a descriptor is the beginning of a MAC over what it grants, under a
+ * Issues and recognizes descriptors. The key of a descriptor is the beginning of a MAC over the rights that it grants, under a
  * secret that never leaves the engine. So a peer cannot widen a slice, add a right or name another region, and the
  * engine need not remember what it issued.
  */

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Computes the checksums that the peer asks for, one at a time and a piece of it in each duty cycle, so that the
- * poller's other work is not held up. The peer may request checksums of what it may read; the region is leased
+ * poller's other work is not held up. The peer may request checksums of ranges that it may read; the region is leased
  * meanwhile.
  */
 public final class ServedChecksums extends Deadline {

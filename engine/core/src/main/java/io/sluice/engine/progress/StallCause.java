@@ -31,7 +31,7 @@ final class StallCause {
      *
      * @param times what the kernel counts of the thread
      * @param loadedClasses how many classes the process has loaded until now
-     * @param stallNanos what is a long cycle
+     * @param stallNanos the duration from which a cycle is long
      */
     StallCause(ThreadTimes times, LongSupplier loadedClasses, long stallNanos) {
         this.times = times;

@@ -19,7 +19,7 @@ public final class Hmac {
      *
      * @param key the secret
      * @param purpose what the MAC is for, in ASCII
-     * @param parts what it covers
+     * @param parts the covered bytes
      * @return 32 bytes
      */
     public static byte[] of(byte[] key, String purpose, byte[]... parts) {
@@ -31,7 +31,7 @@ public final class Hmac {
      *
      * @param keyed made by {@link #keyed}
      * @param purpose what the MAC is for, in ASCII
-     * @param parts what it covers
+     * @param parts the covered bytes
      * @return 32 bytes
      */
     public static byte[] of(Mac keyed, String purpose, byte[]... parts) {

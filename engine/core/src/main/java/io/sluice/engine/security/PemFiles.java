@@ -96,7 +96,7 @@ final class PemFiles {
                 }
             }
         }
-        // Without a cause, which could quote what it has read.
+        // Without a cause, which could quote the file's contents.
         throw new IOException(
                 readable
                         ? path + " is the key of another certificate"

@@ -37,7 +37,7 @@ public final class RefusedBeforeTlsException extends SSLException {
         return type == ALERT;
     }
 
-    /** Whether what was received begins with it. */
+    /** Whether the received bytes begin with it. */
     static boolean isSign(ByteBuffer received) {
         return received.remaining() >= RECORD.length
                 && received.slice(received.position(), RECORD.length).equals(ByteBuffer.wrap(RECORD));

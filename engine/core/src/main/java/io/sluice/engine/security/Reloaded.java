@@ -38,9 +38,9 @@ public final class Reloaded<T> {
         /**
          * Reads the files.
          *
-         * @return what is made of them
+         * @return the value made of them
          * @throws IOException if one cannot be read, or is not in order
-         * @throws GeneralSecurityException if what they hold is unusable
+         * @throws GeneralSecurityException if their contents are unusable
          */
         T load() throws IOException, GeneralSecurityException;
     }
@@ -75,7 +75,7 @@ public final class Reloaded<T> {
     /**
      * The value of the files' content at the last look, at most a second ago.
      *
-     * @return what was made of them
+     * @return the value made of them
      * @throws SluiceException if nothing could be made of them yet
      */
     public synchronized T get() {
@@ -104,7 +104,7 @@ public final class Reloaded<T> {
             if (current == null) {
                 throw new SluiceException("cannot use " + what + ": " + e.getMessage(), e);
             }
-            // a right that is taken away, or descriptors that are free again, show in none of what is compared here
+            // a right that is taken away, or descriptors that are free again, show in none of the attributes compared here
             if (!found.equals(unusable)) {
                 unusable = found;
                 LOG.warn(

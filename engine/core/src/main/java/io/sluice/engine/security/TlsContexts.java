@@ -29,7 +29,7 @@ public final class TlsContexts {
      * @param trusted whose certificates are trusted
      * @return the context
      * @throws IOException if a file cannot be used
-     * @throws GeneralSecurityException if what it holds is unusable
+     * @throws GeneralSecurityException if its contents are unusable
      */
     public static SSLContext ofPem(Path certificates, Path key, Path trusted)
             throws IOException, GeneralSecurityException {
@@ -51,7 +51,7 @@ public final class TlsContexts {
      * @param password of the store and the key
      * @return the context
      * @throws IOException if the file cannot be used
-     * @throws GeneralSecurityException if what it holds is unusable
+     * @throws GeneralSecurityException if its contents are unusable
      */
     public static SSLContext ofKeyStore(Path path, char[] password) throws IOException, GeneralSecurityException {
         KeyStore store = KeyStore.getInstance("PKCS12");

@@ -36,7 +36,7 @@ public final class TlsStream implements SecureStream {
     private ByteBuffer received;
     private ByteBuffer unsent;
     private ByteBuffer plain;
-    // until the peer is proven; in the first is what is received and what is plain
+    // until the peer is proven; the first holds received and plain bytes
     private @Nullable HandshakeBuffers lender;
     private @Nullable ByteBuffer firstLent;
     private @Nullable ByteBuffer secondLent;
@@ -127,7 +127,7 @@ public final class TlsStream implements SecureStream {
         giveBuffersBack();
     }
 
-    /** Gives back what it has borrowed; the stream is not used from now on, if it was. */
+    /** Returns the borrowed buffers, if any; a stream that did not keep their bytes must not be used afterwards. */
     public void giveBuffersBack() {
         HandshakeBuffers to = lender;
         ByteBuffer first = firstLent;
@@ -270,7 +270,7 @@ public final class TlsStream implements SecureStream {
         if (tls == null) {
             return;
         }
-        // the alert, and what was to go before it
+        // the alert, and the bytes queued before it
         for (int i = 0; i < FAREWELL_STEPS && tls.getHandshakeStatus() == HandshakeStatus.NEED_WRAP; i++) {
             try {
                 wrapOwn(tls);
@@ -292,7 +292,7 @@ public final class TlsStream implements SecureStream {
     /**
      * Whether this side has said something.
      *
-     * @return true if what comes next must be of this session
+     * @return true if the next record must be of this session
      */
     public boolean hasAnswered() {
         return answered;
@@ -457,7 +457,7 @@ public final class TlsStream implements SecureStream {
         return 0;
     }
 
-    /** Adds a record of the protocol's own behind what is unsent. */
+    /** Appends a record of the protocol's own to the unsent bytes. */
     private void wrapOwn(SSLEngine tls) throws IOException {
         unsent.compact();
         try {
@@ -471,7 +471,7 @@ public final class TlsStream implements SecureStream {
         }
     }
 
-    /** Receives behind what is received; as {@link Sockets#receive}. */
+    /** Appends to the received bytes; as {@link Sockets#receive}. */
     private long fill() {
         received.compact();
         try {

@@ -260,7 +260,7 @@ final class ConnectionPaths implements EndpointAdapter.Owner {
         owner.notified(payload);
     }
 
-    // ---- what is said to them ----
+    // ---- calls to them ----
 
     /** A message of one of the peer's endpoints. */
     void received(ByteBuffer body) {

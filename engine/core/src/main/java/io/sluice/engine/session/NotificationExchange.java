@@ -76,7 +76,7 @@ final class NotificationExchange {
         }
     }
 
-    /** Sends at once what waits for the end of the cycle: this side closes, and what it has taken has arrived. */
+    /** Sends the acknowledgements that wait for the end of the cycle: this side closes, and has taken those notifications. */
     void sendDueProgress() {
         if (progressDue) {
             sendProgress();

@@ -29,7 +29,7 @@ public interface DmaBufferMemory {
     @FunctionalInterface
     interface Flush {
         /**
-         * Returns when what has arrived so far is visible to the device. Any thread, pollers included: takes microseconds.
+         * Returns when the bytes that have arrived so far are visible to the device. Any thread, pollers included: takes microseconds.
          *
          * @throws SluiceException if the device fails: the connection ends with it
          */

@@ -85,7 +85,7 @@ public interface StagingRing {
     boolean isIdle();
 
     /**
-     * Returns for how long the device has not done what it was given first, or what makes the ring ready.
+     * Returns for how long the device has not done its oldest work, or the work that makes the ring ready.
      *
      * @param now the present, as {@link System#nanoTime()}
      * @return nanoseconds; 0 if nothing is under way

@@ -14,7 +14,7 @@ public interface TransportMessages {
     /**
      * A message of the peer's endpoint.
      *
-     * @param message what it gave to {@link EndpointContext#send}
+     * @param message the message that it passed to {@link EndpointContext#send}
      * @throws ProtocolException if it is damaged
      */
     void received(ByteBuffer message);

@@ -5,7 +5,7 @@ package io.sluice.engine.transport;
  * moves.
  */
 public enum WireCounter {
-    /** Bytes sent: framing and what was sent again included. */
+    /** Bytes sent, including framing and resent bytes. */
     SENT,
     /** Bytes received, framing included. */
     RECEIVED,

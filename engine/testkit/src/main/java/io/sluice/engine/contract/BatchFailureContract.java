@@ -152,7 +152,7 @@ interface BatchFailureContract extends Contract {
     @Tag(FAULT)
     default void peerThatIsKilledFailsItsElementsAlone() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
-        // what is left when the peer is killed costs no time
+        // requests left when the peer is killed cost no time
         int count =
                 countThatLasts(Math.min(15_000, 30 * ContractProfile.current().transfersInFlight()));
         int slot = 256 << 10;

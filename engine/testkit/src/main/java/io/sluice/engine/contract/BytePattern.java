@@ -8,7 +8,7 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.zip.CRC32C;
 
-/** Bytes that differ from place to place and from seed to seed, so that what is moved to a wrong place shows. */
+/** Bytes that differ from place to place and from seed to seed, so that misplaced bytes show. */
 final class BytePattern {
     private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 

@@ -69,7 +69,7 @@ public interface ContractBytes {
      * Copies bytes of the host over some of these.
      *
      * @param offset bytes from the first
-     * @param from what is copied, all of it
+     * @param from the bytes to copy, all of them
      */
     void write(long offset, MemorySegment from);
 
@@ -84,7 +84,7 @@ public interface ContractBytes {
      * Adds to a word in the way that is atomic for the target's own code.
      *
      * @param offset bytes from the first, at a multiple of 8
-     * @param addend what is added
+     * @param addend the number to add
      * @return what the word held before
      */
     long getAndAdd(long offset, long addend);
@@ -92,7 +92,7 @@ public interface ContractBytes {
     /**
      * Compares them with others of the same number.
      *
-     * @param other what they should be
+     * @param other the expected bytes
      * @return the first that differs, -1 for none
      */
     default long mismatch(ContractBytes other) {

@@ -49,7 +49,7 @@ public final class CopiedMemory implements ContractMemory {
         }
     }
 
-    /** Gives away no view of the bytes, and implements only what has no default. */
+    /** Exposes no view of the bytes, and implements only methods without a default. */
     private record Copied(ContractBytes bytes) implements ContractBytes {
         @Override
         public long length() {

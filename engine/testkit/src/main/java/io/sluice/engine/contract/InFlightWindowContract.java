@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** No more is ever in flight than the limits, everything that waits gets its turn, and what waits is bounded. */
+/** No more is ever in flight than the limits, everything that waits gets its turn, and the queue is bounded. */
 interface InFlightWindowContract extends Contract {
     int SUBMITTERS = 16;
 

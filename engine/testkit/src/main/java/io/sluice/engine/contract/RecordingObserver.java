@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
-/** Keeps what it hears, and throws afterwards, which must do no harm. */
+/** Records events, and throws afterwards, which must do no harm. */
 final class RecordingObserver implements EngineObserver {
     private final List<String> events = new CopyOnWriteArrayList<>();
 

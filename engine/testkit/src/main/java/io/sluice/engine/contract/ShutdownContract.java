@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The end in order: what is under way ends well, nothing new begins, and it takes no longer than it may. */
+/** The orderly end: transfers in flight end well, nothing new begins, and it stays within its time. */
 interface ShutdownContract extends Contract {
     Duration LONG = Patience.BOUND;
     Duration SHORT = Duration.ofMillis(50);

@@ -127,7 +127,7 @@ enum TransferKind {
         }
     }
 
-    /** Makes both regions what they were. */
+    /** Restores the contents of both regions. */
     static void reset(ContractBytes local, ContractBytes served) {
         local.fill(LOCAL);
         served.fill((byte) 0);

@@ -48,7 +48,7 @@ final class InboundFrames {
     // bytes of a put that became its payload, to be parsed again
     private long putBytes;
 
-    // what has come behind a payload that a device is still copying
+    // the bytes behind a payload that a device is still copying
     private MemorySegment rest = MemorySegment.NULL;
     private int restBytes;
 
@@ -197,7 +197,7 @@ final class InboundFrames {
 
     private long askStaged() {
         if (stream == null && table.isIncoming() && table.isWrite() && table.bytes() >= DIRECT_BYTES) {
-            // receive what follows the table directly into the pages
+            // receive the bytes after the table directly into the pages
             return table.remaining();
         }
         return (payload.isStaged() ? DIRECT_BYTES : LoopScratch.STAGING_BYTES) - heldBytes;
@@ -264,7 +264,7 @@ final class InboundFrames {
         parse(0, bytes);
     }
 
-    /** Whether what has come waits, or has waited, for a device: {@link #receive} goes on with it. */
+    /** Whether received bytes wait, or have waited, for a device: {@link #receive} goes on with them. */
     boolean isHeldUp() {
         return restBytes > 0 || (payload.isIncoming() && payload.remaining() == 0);
     }

@@ -230,7 +230,7 @@ final class IncomingPayload {
         return remaining == 0 ? !staged.isDone() : !dropping && staged.room() == 0;
     }
 
-    /** Whether payloads for devices come in on this lane: each is waited for, with what has come behind it. */
+    /** Whether payloads for devices come in on this lane: each is waited for, with the bytes behind it. */
     boolean isStaged() {
         return staged.isOpen();
     }

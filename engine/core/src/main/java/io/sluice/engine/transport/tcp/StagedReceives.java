@@ -155,7 +155,7 @@ final class StagedReceives {
         return ring == null || ring.isIdle();
     }
 
-    /** Whether a device has not done for so long what it was given. */
+    /** Whether a device's oldest work has not been done for so long. */
     boolean isOverdue(long now, long timeoutNanos) {
         return ring != null && ring.waited(now) > timeoutNanos;
     }

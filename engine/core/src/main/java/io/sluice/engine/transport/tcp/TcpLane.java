@@ -533,7 +533,7 @@ final class TcpLane implements InboundFrames.Sink {
     }
 
     /**
-     * The peer has closed its end and reports what it has handled.
+     * The peer has closed its end and reports how many requests it has handled.
      *
      * @param displaced receives the requests that other lanes must carry
      */

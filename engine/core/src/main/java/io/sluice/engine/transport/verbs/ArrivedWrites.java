@@ -6,8 +6,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The devices whose memory the peer of a connection writes to: what has arrived there is flushed before anything that
- * follows it is shown. A device stays listed, as what was written before a region was detached is flushed too. Confined to
+ * The devices whose memory the peer of a connection writes to: bytes that have arrived there are flushed before anything that
+ * follows it is shown. A device stays listed, as writes before a detach are flushed too. Confined to
  * the loop.
  */
 final class ArrivedWrites {

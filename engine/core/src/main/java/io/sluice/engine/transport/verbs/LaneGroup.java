@@ -50,7 +50,7 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
     private static final int LANES = 16;
     private static final int BATCH = 64;
     private static final int MAX_BATCHES = 8;
-    /** Inline sends do not pay off: what is posted lies in registered memory until its completion anyway. */
+    /** Inline sends do not pay off: posted bytes stay in registered memory until the completion anyway. */
     static final int INLINE_BYTES = 0;
 
     private static final long RECEIVE = 1L << 62;

@@ -219,7 +219,7 @@ final class LaneMessages implements LaneTarget.Asker {
     }
 
     /**
-     * {@inheritDoc} Every few messages the peer reports what it has received, so that it gets credits for more requests
+     * {@inheritDoc} Every few messages the peer reports how many it has received, so that it gets credits for more requests
      * only as it receives answers.
      */
     @Override
@@ -244,7 +244,7 @@ final class LaneMessages implements LaneTarget.Asker {
             lane = lane.deputy;
         }
         if (lane != this) {
-            // keep the same carrier: what it already carries must not be overtaken
+            // keep the same carrier: its earlier messages must not be overtaken
             deputy = lane;
         }
         return lane;

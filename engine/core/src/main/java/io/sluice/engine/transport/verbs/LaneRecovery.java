@@ -15,7 +15,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Recovers a lane whose queue pair broke: both sides destroy theirs, report over the control channel what has arrived,
+ * Recovers a lane whose queue pair broke: both sides destroy theirs, report over the control channel which messages have arrived,
  * and connect new ones; or the lane goes down and others take over. Confined to the loop.
  */
 final class LaneRecovery {
@@ -226,7 +226,7 @@ final class LaneRecovery {
 
     // ---- the next incarnation ----
 
-    /** The peer has fenced as well and has reported what it received. */
+    /** The peer has fenced as well and has reported the messages that it received. */
     private void resumeWhenReady() {
         Fence peer = peerFence;
         if (peer != null && state.phase() == Phase.FENCED && !verdictAwaited) {
@@ -235,7 +235,7 @@ final class LaneRecovery {
     }
 
     /**
-     * Both sides have fenced: nothing of the old incarnation takes effect any more, and each knows what has arrived.
+     * Both sides have fenced: nothing of the old incarnation takes effect any more, and each knows which messages have arrived.
      */
     private void resume(Fence peer) {
         peerFence = null;

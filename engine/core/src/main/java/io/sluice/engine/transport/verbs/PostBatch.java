@@ -129,7 +129,7 @@ final class PostBatch {
         queueCount = 0;
         count = 0;
         interleaved = false;
-        // last: what follows may fill and post the batch again
+        // last: the callbacks may fill and post the batch again
         for (Queue queue : refused) {
             queue.postRefused(queue.error);
         }

@@ -44,7 +44,7 @@ final class VerbsEndpoint
     private final LaneTarget target;
     private final LaneNotifications notifications;
     private final ArrivedWrites writes = new ArrivedWrites();
-    // what waits for the peer's devices, in the order of the questions
+    // requests that wait for the peer's devices, in order
     private final ArrayDeque<Runnable> flushesAwaited = new ArrayDeque<>();
     private final Map<Long, VerbsRemoteKey> attached = new HashMap<>();
     // requests that a broken lane has not completed

@@ -14,7 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A queue pair and what is in flight on it: work requests ({@link LaneWork}) and messages ({@link LaneMessages}). When
+ * A queue pair and the work in flight on it: work requests ({@link LaneWork}) and messages ({@link LaneMessages}). When
  * it breaks, an incarnation of the lane ends and the next begins ({@link LaneRecovery}). Confined to the loop.
  */
 final class VerbsLane implements LaneGroup.Member {

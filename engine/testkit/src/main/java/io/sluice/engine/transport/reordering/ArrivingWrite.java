@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A write of the peer's of which some packets have been delivered. The region is leased from the first packet to the last;
- * what is refused is counted and dropped.
+ * refused packets are counted and dropped.
  */
 final class ArrivingWrite {
     private @Nullable ExportedRegion region;

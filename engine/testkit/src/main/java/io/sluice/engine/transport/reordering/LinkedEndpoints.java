@@ -160,7 +160,7 @@ final class LinkedEndpoints implements AutoCloseable {
         }
     }
 
-    /** One endpoint and what it tells its engine. */
+    /** One endpoint and its calls to its engine. */
     static final class Side implements EndpointContext {
         private final boolean initiates;
         private final ManualLoop loop = new ManualLoop();

@@ -6,7 +6,7 @@ import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
 import java.lang.foreign.MemorySegment;
 
-/** A work request of this side: its packets out, and what comes back. */
+/** A work request of this side: its packets, and the answers. */
 final class SentRequest implements PacketSource {
     private final long number;
     private final WorkRequest request;
@@ -50,7 +50,7 @@ final class SentRequest implements PacketSource {
             sent += part;
             exhausted = sent == request.length();
         } catch (IllegalStateException | InternalError gone) {
-            // the arena was closed, or the mapped file was cut short; the target holds what has come so far
+            // the arena was closed, or the mapped file was cut short; the target holds the bytes that have arrived so far
             packet.withdrawn(sent);
             status = CompletionStatus.LOCAL_MEMORY_FAULT;
             exhausted = true;
