@@ -38,9 +38,8 @@ class FirstProgramTest {
         MemoryRegion source = here.allocate(64, RegionOptions.local());
         source.segment().setString(0, "hello");
         here.connect(there.address())
-                .flatMap(connection -> connection
-                        .attach(target.descriptor())
-                        .flatMap(remote -> connection.write(source, remote, 0)))
+                .flatMap(connection ->
+                        connection.attach(target.descriptor()).flatMap(remote -> connection.write(source, remote, 0)))
                 .block();
         System.out.println(target.segment().getString(0));
         Mono.when(here.close(), there.close()).block();

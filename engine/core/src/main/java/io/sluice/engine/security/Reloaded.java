@@ -104,7 +104,8 @@ public final class Reloaded<T> {
             if (current == null) {
                 throw new SluiceException("cannot use " + what + ": " + e.getMessage(), e);
             }
-            // a right that is taken away, or descriptors that are free again, show in none of the attributes compared here
+            // a right that is taken away, or descriptors that are free again, show in none of the attributes compared
+            // here
             if (!found.equals(unusable)) {
                 unusable = found;
                 LOG.warn(

@@ -33,7 +33,8 @@ record VerbsOffer(int credits, List<OfferedRail> rails, List<OfferedLane> lanes,
      * @param flushWordKey its remote key
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared
-    record OfferedRail(byte[] gid, int lid, int mtu, boolean ethernet, int readDepth, long flushWord, int flushWordKey) {}
+    record OfferedRail(
+            byte[] gid, int lid, int mtu, boolean ethernet, int readDepth, long flushWord, int flushWordKey) {}
 
     /**
      * A queue pair.

@@ -50,7 +50,8 @@ final class SentRequest implements PacketSource {
             sent += part;
             exhausted = sent == request.length();
         } catch (IllegalStateException | InternalError gone) {
-            // the arena was closed, or the mapped file was cut short; the target holds the bytes that have arrived so far
+            // the arena was closed, or the mapped file was cut short; the target holds the bytes that have arrived so
+            // far
             packet.withdrawn(sent);
             status = CompletionStatus.LOCAL_MEMORY_FAULT;
             exhausted = true;
