@@ -308,7 +308,6 @@ public final class ConnectionFlow extends OwningFlow {
         }
         if (data.changesRemote()) {
             data.enter(groups);
-            groups.release();
         }
         if (wait == null) {
             waitForTurn(data);

@@ -222,7 +222,7 @@ abstract class DataTransfer extends FlowTransfer implements PreparedTransfer {
 
     // ---- what follows it ----
 
-    /** Enters the open group of transfers that change the target's memory. */
+    /** Enters the open group of transfers that change the target's memory. That can release no follower of a group. */
     void enter(WriteGroups groups) {
         group = groups.enter();
     }

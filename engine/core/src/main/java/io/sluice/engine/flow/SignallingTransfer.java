@@ -136,13 +136,16 @@ final class SignallingTransfer extends DataTransfer implements WriteGroup.Follow
 
     @Override
     void enter(WriteGroups groups) {
-        if (signal.order() == SignalOrder.STRONG) {
-            if (write != null) {
-                bytesGroup = groups.enter();
-            }
-            precedingGroup = groups.close(this);
+        if (signal.order() != SignalOrder.STRONG) {
+            super.enter(groups);
+            return;
         }
+        if (write != null) {
+            bytesGroup = groups.enter();
+        }
+        precedingGroup = groups.close(this);
         super.enter(groups);
+        groups.release();
     }
 
     @Override

@@ -66,7 +66,9 @@ final class TransferEnds {
         if (figures.isObserved()) {
             reportIfSlow(transfer, error);
         }
-        loop.disarm(transfer);
+        if (transfer.options.deadline() != null) {
+            loop.disarm(transfer);
+        }
         transfer.dropStartWait();
         // before the next run may begin
         boolean byHost = transfer.completesOnHost(error);

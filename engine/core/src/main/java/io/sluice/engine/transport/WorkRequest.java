@@ -92,6 +92,8 @@ public abstract class WorkRequest {
     private @Nullable PageTable pages;
     private int firstPage;
     private int pageCount;
+    // whether it has a signal, an event or pages: most have none, and then nothing of these has to be cleared
+    private boolean extended;
 
     /** For the engine's subclass. */
     protected WorkRequest() {}
@@ -156,6 +158,7 @@ public abstract class WorkRequest {
      * @param addend the number to add
      */
     protected final void addSignal(RemoteKey key, long offset, long addend) {
+        extended = true;
         signal = key;
         signalOffset = offset;
         signalAddend = addend;
@@ -168,6 +171,7 @@ public abstract class WorkRequest {
      *     none
      */
     protected final void startAfter(@Nullable StreamEvent event) {
+        extended = true;
         startAfter = event;
     }
 
@@ -178,6 +182,7 @@ public abstract class WorkRequest {
      * @param last whether no request of the same run follows
      */
     protected final void completeInto(@Nullable StreamCompletion event, boolean last) {
+        extended = true;
         completesInto = event;
         lastOfCompletion = last;
     }
@@ -190,6 +195,7 @@ public abstract class WorkRequest {
      * @param count the number of pages, 2 to {@link PageTable#MOST_PAGES}; together they have the request's length
      */
     protected final void addPages(PageTable table, int first, int count) {
+        extended = true;
         pages = table;
         firstPage = first;
         pageCount = count;
@@ -200,11 +206,14 @@ public abstract class WorkRequest {
         local = NO_MEMORY;
         registration = null;
         remote = null;
-        signal = null;
-        startAfter = null;
-        completesInto = null;
-        lastOfCompletion = false;
-        pages = null;
+        if (extended) {
+            extended = false;
+            signal = null;
+            startAfter = null;
+            completesInto = null;
+            lastOfCompletion = false;
+            pages = null;
+        }
     }
 
     /**
