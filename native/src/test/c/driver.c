@@ -76,6 +76,7 @@ int main(int count, char **arguments) {
     test_local_sockets();
     test_peer_memory();
     test_memory_copy();
+    test_reduce();
     test_foreign_library();
     test_verbs(arguments[1]);
     test_cuda(arguments[2]);

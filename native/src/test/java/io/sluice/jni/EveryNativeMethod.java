@@ -21,6 +21,7 @@ final class EveryNativeMethod {
             MachineFacts.class,
             Memory.class,
             PeerMemory.class,
+            Reduce.class,
             SharedMemory.class,
             Shim.class,
             Sockets.class,
