@@ -417,13 +417,34 @@ public final class DefaultTransferEngine implements TransferEngine {
                             sessions.connections().stream().map(DefaultConnection::close),
                             sessions.unquiet().map(DefaultTransferEngine::quiescent))
                     .toArray(CompletableFuture<?>[]::new);
+            // what fails holds up nothing else
             CompletableFuture.allOf(ends)
-                    .thenCompose(nothing -> CompletableFuture.allOf(
-                            regions.all().stream().map(LocalRegion::close).toArray(CompletableFuture<?>[]::new)))
-                    .thenCompose(nothing -> unfinished.abortAll())
+                    .handle((nothing, error) -> closeRegions())
+                    .thenCompose(closing -> closing)
+                    .handle((nothing, error) -> unfinished.abortAll())
+                    .thenCompose(aborting -> aborting)
                     .whenComplete((nothing, error) -> stopPollers());
         }
         return closed.copy();
+    }
+
+    private CompletableFuture<Void> closeRegions() {
+        return CompletableFuture.allOf(
+                regions.all().stream().map(DefaultTransferEngine::closed).toArray(CompletableFuture<?>[]::new));
+    }
+
+    private static CompletableFuture<Void> closed(LocalRegion region) {
+        CompletableFuture<Void> end;
+        try {
+            end = region.close();
+        } catch (RuntimeException | Error e) {
+            end = CompletableFuture.failedFuture(e);
+        }
+        return end.whenComplete((nothing, error) -> {
+            if (error != null) {
+                LOG.warn("{} is not given back by the closing engine", region, error);
+            }
+        });
     }
 
     /** A peer that is lost, and perhaps frozen, holds up the engine for a moment at most. */

@@ -25,6 +25,8 @@ public final class UntouchedMemoryTransportProvider implements TransportProvider
     static final String NAME = "untouched";
     /** The page of the null pointer: an access ends the process. */
     static final long ADDRESS = 8;
+    /** A device whose memory cannot be given back. */
+    static final String STUCK = "GPU-8c7a1d2e-0000-0000-0000-00000000dead";
 
     private static final Set<MemoryKind> ANY = Set.of(MemoryKind.HOST, MemoryKind.CUDA);
     private static final MemorySupport MEMORY =
@@ -97,6 +99,9 @@ public final class UntouchedMemoryTransportProvider implements TransportProvider
         @Override
         public void close() {
             alive.set(false);
+            if (STUCK.equals(memory.device())) {
+                throw new IllegalStateException("as the test wants it");
+            }
         }
     }
 }
