@@ -29,12 +29,26 @@ public interface StartEvent {
         void happened(@Nullable Throwable error);
 
         /**
-         * Returns whether the transfer still waits for the event. An event that is polled must be asked for this before
-         * each look at it: its owner may destroy it once the transfer has ended. Any thread.
+         * Returns whether the transfer still waits for the event. Any thread.
          *
          * @return false once the transfer has ended; true by default
          */
         default boolean isAwaited() {
+            return true;
+        }
+
+        /**
+         * Looks at an event that is polled, unless the transfer waits for it no more. Its owner may destroy it once the
+         * transfer has ended and is {@linkplain Transfer#quiesced quiescent}, which it is not during a look. Any thread.
+         *
+         * @param look asks whether the event has happened, and does not wait for it
+         * @return false if the transfer has ended, and the event must not be looked at
+         */
+        default boolean look(Runnable look) {
+            if (!isAwaited()) {
+                return false;
+            }
+            look.run();
             return true;
         }
     }

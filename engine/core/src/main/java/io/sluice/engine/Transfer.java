@@ -26,11 +26,11 @@ public interface Transfer {
     boolean isTerminated();
 
     /**
-     * Waits until nothing of this transfer can touch memory any more. After a success that is immediately; after a
-     * cancel, time-out or error it is when the posted chunks are done or the engine has ended them by force, within the
-     * liveness time-out.
+     * Waits until nothing of this transfer can touch memory, or looks at its start event, any more. After a success
+     * that is immediately; after a cancel, time-out or error it is when the posted chunks are done or the engine has
+     * ended them by force, within the liveness time-out.
      *
-     * @return completes normally, on a poller's thread
+     * @return completes normally, on a thread that must not be blocked
      */
     CompletableFuture<Void> quiesced();
 }

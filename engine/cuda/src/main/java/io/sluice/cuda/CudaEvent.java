@@ -11,6 +11,10 @@ import java.util.concurrent.locks.LockSupport;
  * having happened. A GPU cannot be stopped: a transfer that is cancelled while it waits is quiescent once the event has happened, and
  * an event that does not happen within the liveness time-out ends the connection. Elsewhere a virtual thread looks at the event from
  * time to time. Immutable, any thread.
+ *
+ * <p>Register the memory and attach before a kernel runs that an event waits for: drivers load and pin nothing meanwhile. Set {@code
+ * CUDA_DEVICE_MAX_CONNECTIONS=32} before the driver is loaded: by default all streams share 8 queues, and a stream that waits holds up
+ * those that share its queue.
  */
 public final class CudaEvent implements StreamEvent {
     private static final long SHORTEST_NANOS = 20_000;
@@ -72,19 +76,31 @@ public final class CudaEvent implements StreamEvent {
         long device = CudaException.check(CudaDevice.open(ordinal), "cannot open " + gpu);
         try {
             long nap = SHORTEST_NANOS;
-            int state = CudaStream.NOT_READY;
-            while (state == CudaStream.NOT_READY && listener.isAwaited()) {
-                state = CudaStream.eventQuery(device, handle);
-                if (state == CudaStream.NOT_READY) {
-                    LockSupport.parkNanos(nap);
-                    nap = Math.min(2 * nap, LONGEST_NANOS);
-                }
+            Look look = new Look(device);
+            while (listener.look(look) && look.state == CudaStream.NOT_READY) {
+                LockSupport.parkNanos(nap);
+                nap = Math.min(2 * nap, LONGEST_NANOS);
             }
-            if (state != CudaStream.NOT_READY) {
-                CudaException.check(state, "an event of " + gpu + " will not happen");
+            if (look.state != CudaStream.NOT_READY) {
+                CudaException.check(look.state, "an event of " + gpu + " will not happen");
             }
         } finally {
             CudaDevice.close(device);
+        }
+    }
+
+    /** Asks the driver whether it has happened. */
+    private final class Look implements Runnable {
+        private final long device;
+        private int state = CudaStream.NOT_READY;
+
+        Look(long device) {
+            this.device = device;
+        }
+
+        @Override
+        public void run() {
+            state = CudaStream.eventQuery(device, handle);
         }
     }
 }

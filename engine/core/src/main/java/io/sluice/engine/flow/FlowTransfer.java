@@ -64,6 +64,8 @@ abstract class FlowTransfer extends TransferState implements Transfer, FlowTask 
     // null while it is quiet, as initially: writing it for a new transfer would be a useless fence
     @SuppressWarnings("UnusedVariable") // through its handle
     private volatile @Nullable CompletableFuture<Void> quiescence;
+    // of events of runs that have ended; null if no look was under way then
+    private volatile @Nullable CompletableFuture<Void> looks;
 
     FlowTransfer(OwningFlow flow, TransferOptions options) {
         this.flow = flow;
@@ -124,7 +126,13 @@ abstract class FlowTransfer extends TransferState implements Transfer, FlowTask 
             CompletableFuture<Void> fresh = new CompletableFuture<>();
             mine = QUIESCENCE.compareAndSet(this, NOT_ASKED, fresh) ? fresh : quiescence;
         }
-        return mine == null || mine == NOT_ASKED ? CompletableFuture.completedFuture(null) : mine.copy();
+        return mine == null || mine == NOT_ASKED ? looked() : mine.thenCompose(quiet -> looked());
+    }
+
+    /** Completes when no start event of a run that has ended is looked at any more. */
+    private CompletableFuture<Void> looked() {
+        CompletableFuture<Void> underWay = looks;
+        return underWay == null ? CompletableFuture.completedFuture(null) : underWay.copy();
     }
 
     @Override
@@ -237,7 +245,10 @@ abstract class FlowTransfer extends TransferState implements Transfer, FlowTask 
         StartWait wait = startWait;
         if (wait != null) {
             startWait = null;
-            wait.drop();
+            CompletableFuture<Void> underWay = wait.drop();
+            if (underWay != null) {
+                looks = CompletableFuture.allOf(underWay, looked());
+            }
         }
     }
 

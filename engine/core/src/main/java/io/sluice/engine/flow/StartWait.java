@@ -1,6 +1,7 @@
 package io.sluice.engine.flow;
 
 import io.sluice.engine.StartEvent;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -8,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 final class StartWait implements StartEvent.Listener, FlowTask {
     private volatile @Nullable FlowTransfer transfer;
     private final AtomicBoolean called = new AtomicBoolean();
+    private final EventLooks looks = new EventLooks();
     private volatile boolean happened;
     private @Nullable Throwable error;
     private long happenedAt;
@@ -42,15 +44,22 @@ final class StartWait implements StartEvent.Listener, FlowTask {
         return transfer != null;
     }
 
+    @Override
+    public boolean look(Runnable look) {
+        return looks.look(look);
+    }
+
     /** The transfer, or null if its run has ended. */
     @Nullable
     FlowTransfer transfer() {
         return transfer;
     }
 
-    /** Its run has ended. */
-    void drop() {
+    /** Its run has ended; completes when the looks at the event that are under way are over, null if none is. */
+    @Nullable
+    CompletableFuture<Void> drop() {
         transfer = null;
+        return looks.end();
     }
 
     boolean hasHappened() {

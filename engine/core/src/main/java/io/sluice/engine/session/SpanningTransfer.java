@@ -13,6 +13,7 @@ import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferTimeoutException;
 import io.sluice.engine.VectoredTransferCallback;
+import io.sluice.engine.flow.EventLooks;
 import io.sluice.engine.memory.RegionOwner;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.transport.WorkRequest.Opcode;
@@ -23,6 +24,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.jctools.queues.atomic.MpscUnboundedAtomicArrayQueue;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -42,6 +44,9 @@ final class SpanningTransfer implements Transfer {
     private final List<Part> parts = new ArrayList<>();
     private final MpscUnboundedAtomicArrayQueue<Outcome> outcomes = new MpscUnboundedAtomicArrayQueue<>(256);
     private final AtomicInteger untold = new AtomicInteger();
+    private final EventLooks looks = new EventLooks();
+    // it has ended, and nothing looks at its start event
+    private final CompletableFuture<Void> unobserved = new CompletableFuture<>();
     private volatile boolean cancelled;
     private volatile boolean terminated;
 
@@ -89,7 +94,7 @@ final class SpanningTransfer implements Transfer {
         transfer.unfinishedParts = transfer.parts.size();
         transfer.parts.forEach(Part::start);
         if (event != null) {
-            await(event, started);
+            transfer.await(event, started);
         }
         return transfer;
     }
@@ -101,13 +106,26 @@ final class SpanningTransfer implements Transfer {
         throw new IllegalArgumentException("the remote region was attached by another engine");
     }
 
-    private static void await(StartEvent event, CompletableFuture<Void> started) {
+    private void await(StartEvent event, CompletableFuture<Void> started) {
         try {
-            event.whenHappened(error -> {
-                if (error == null) {
-                    started.complete(null);
-                } else {
-                    started.completeExceptionally(error);
+            event.whenHappened(new StartEvent.Listener() {
+                @Override
+                public void happened(@Nullable Throwable error) {
+                    if (error == null) {
+                        started.complete(null);
+                    } else {
+                        started.completeExceptionally(error);
+                    }
+                }
+
+                @Override
+                public boolean isAwaited() {
+                    return !looks.haveEnded();
+                }
+
+                @Override
+                public boolean look(Runnable look) {
+                    return looks.look(look);
                 }
             });
         } catch (RuntimeException | Error e) {
@@ -217,11 +235,17 @@ final class SpanningTransfer implements Transfer {
     private void terminate() {
         SluiceException error = outcome();
         terminated = true;
+        CompletableFuture<Void> underWay = looks.end();
         CompletionEvent event = completion;
         if (event != null) {
             call(() -> event.complete(error));
         }
         call(() -> callback.terminated(this, error));
+        if (underWay == null) {
+            unobserved.complete(null);
+        } else {
+            underWay.whenComplete((nothing, never) -> unobserved.complete(null));
+        }
     }
 
     private @Nullable SluiceException outcome() {
@@ -261,7 +285,9 @@ final class SpanningTransfer implements Transfer {
 
     @Override
     public CompletableFuture<Void> quiesced() {
-        return CompletableFuture.allOf(
-                parts.stream().map(part -> part.transfer().quiesced()).toArray(CompletableFuture<?>[]::new));
+        return CompletableFuture.allOf(Stream.concat(
+                        Stream.of(unobserved),
+                        parts.stream().map(part -> part.transfer().quiesced()))
+                .toArray(CompletableFuture<?>[]::new));
     }
 }

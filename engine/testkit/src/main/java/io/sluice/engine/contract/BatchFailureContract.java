@@ -12,6 +12,7 @@ import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RemoteAccessException;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
+import io.sluice.engine.StartEvent;
 import io.sluice.engine.StartEventException;
 import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferCancelledException;
@@ -321,6 +322,22 @@ interface BatchFailureContract extends Contract {
         assertThat(signals.reported()).isEqualTo(reported).isLessThan(elements.size());
         peers.assertCreditsReturn();
         return true;
+    }
+
+    @Test
+    default void batchIsQuiescentWhenNothingLooksAtItsEvent() {
+        int count = 2 * OTHERS;
+        try (SeveralPeers peers = new SeveralPeers(transport(), OTHERS, 64L * count, initiator -> {})) {
+            MemoryRegion source = peers.local(64L * count);
+            AtomicReference<StartEvent.Listener> listener = new AtomicReference<>();
+            ElementSignals signals = new ElementSignals(count);
+            Transfer transfer = peers.initiator()
+                    .writeVectored(peers.elements(source, count, 64), DEFAULTS.startAfter(listener::set), signals);
+            HeldLook look = new HeldLook(listener.get(), transfer);
+            transfer.cancel();
+            signals.terminal().awaitFailure(TransferCancelledException.class);
+            look.assertQuiescentOnlyOnceItIsOver(transfer);
+        }
     }
 
     @Test

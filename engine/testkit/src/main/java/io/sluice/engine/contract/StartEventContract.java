@@ -457,4 +457,35 @@ interface StartEventContract extends Contract {
             assertThat(ends.count()).isEqualTo(40);
         }
     }
+
+    /** Its owner may destroy it then. */
+    @Test
+    default void transferIsQuiescentWhenNothingLooksAtItsEvent() {
+        try (EnginePair pair = EnginePair.open(transport())) {
+            List<StartEvent.Listener> listeners = Collections.synchronizedList(new ArrayList<>());
+            RunEnds ends = new RunEnds();
+            PreparedTransfer prepared = pair.connection()
+                    .prepared()
+                    .fetchAdd(
+                            pair.attach(pair.served(64)),
+                            0,
+                            1,
+                            TransferOptions.defaults().startAfter(listeners::add),
+                            ends);
+            for (int round = 0; round < 3; round++) {
+                prepared.start();
+                HeldLook look = new HeldLook(listeners.get(round), prepared);
+                prepared.cancel();
+                ends.awaitFailure(TransferCancelledException.class);
+                look.assertQuiescentOnlyOnceItIsOver(prepared);
+            }
+            prepared.start();
+            AtomicInteger looks = new AtomicInteger();
+            assertThat(listeners.getLast().look(looks::incrementAndGet)).isTrue();
+            assertThat(looks).hasValue(1);
+            listeners.getLast().happened(null);
+            ends.awaitSuccess();
+            assertThat(prepared.quiesced()).isDone();
+        }
+    }
 }
