@@ -193,7 +193,10 @@ static cuda_result put_attribute(const struct mapping *mapping, int attribute, v
             memcpy(value, &word, sizeof word);
             return CUDA_SUCCESS;
         case CUDA_POINTER_DEVICE_ORDINAL: {
-            int ordinal = allocation == NULL ? -1 : ordinal_of(allocation->device);
+            /* As drivers say: of what a handle has opened, the GPU that has opened it. */
+            int ordinal = allocation == NULL ? -1
+                    : mapping->kind == OPENED ? __builtin_ctz(mapping->access)
+                                              : ordinal_of(allocation->device);
             memcpy(value, &ordinal, sizeof ordinal);
             return CUDA_SUCCESS;
         }

@@ -61,7 +61,8 @@ final class ImportedAllocation {
             }
             CudaException.check(base, gpu + " does not open the handle: is it of a GPU that it reaches?");
             try {
-                MemoryFacts facts = factsOn(gpu, base);
+                // of these the driver names the GPU that has opened the handle, wherever they lie
+                MemoryFacts facts = MemoryFacts.of(base);
                 long bytes = facts.base() + facts.bytes() - base;
                 return opened(new ImportedAllocation(gpu, device, MemoryKeys.Way.HANDLE, handle, NONE, base, bytes));
             } catch (RuntimeException e) {
@@ -82,7 +83,7 @@ final class ImportedAllocation {
                     CudaMemory.importDescriptor(device, descriptor, bytes),
                     gpu + " does not open descriptor " + descriptor + " with " + bytes + " bytes");
             try {
-                factsOn(gpu, base);
+                checkIsOn(gpu, base);
             } catch (RuntimeException e) {
                 CudaMemory.free(device, base, bytes);
                 throw e;
@@ -95,15 +96,14 @@ final class ImportedAllocation {
         }
     }
 
-    /** Returns the driver's facts about memory that must lie on a GPU. */
-    private static MemoryFacts factsOn(String gpu, long base) {
-        MemoryFacts facts = MemoryFacts.of(base);
+    /** Refuses memory of another GPU. */
+    private static void checkIsOn(String gpu, long base) {
+        int ordinal = MemoryFacts.of(base).ordinal();
         try (Gpus gpus = new Gpus(1)) {
-            if (facts.ordinal() == gpus.ordinal(gpu)) {
-                return facts;
+            if (ordinal != gpus.ordinal(gpu)) {
+                String owner = ordinal < 0 ? "a GPU that this process does not see" : gpus.id(ordinal);
+                throw new RegistrationException("the memory lies on " + owner + ", not on " + gpu);
             }
-            String owner = facts.ordinal() < 0 ? "a GPU that this process does not see" : gpus.id(facts.ordinal());
-            throw new RegistrationException("the memory lies on " + owner + ", not on " + gpu);
         }
     }
 

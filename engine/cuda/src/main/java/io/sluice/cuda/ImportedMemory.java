@@ -52,13 +52,14 @@ public final class ImportedMemory implements AutoCloseable {
      * tensor.untyped_storage()._share_cuda_()}, whose second value is the handle, and the fourth the offset of the storage. A
      * handle shares the whole allocation. PyTorch's expandable segments have no handle, and are refused.
      *
-     * @param gpu the stable id of the GPU that the memory lies on, such as {@code GPU-8c7a1d2e-…}; this process must see it
+     * @param gpu the stable id of the GPU that the memory lies on, such as {@code GPU-8c7a1d2e-…}; this process must see it. The driver
+     *     does not say if the memory lies on another, which then copies more slowly, and adds to its words only as its link allows
      * @param handle the driver's handle, 64 bytes, or PyTorch's, 66 bytes
      * @param offset where the memory begins in the allocation, in bytes, 0 or more
      * @param length how long it is, in bytes, 1 or more
      * @return the memory
-     * @throws RegistrationException if this process does not see the GPU, or made the handle itself; the memory lies on another GPU; the
-     *     handle is of another length or refused by the driver; or the range leaves the allocation. The message says which
+     * @throws RegistrationException if this process does not see the GPU, or made the handle itself; the handle is of another length or
+     *     refused by the driver, as where the GPU does not reach the memory; or the range leaves the allocation. The message says which
      * @throws io.sluice.engine.TransportUnavailableException if this process has no CUDA driver
      */
     public static ImportedMemory ofHandle(String gpu, byte[] handle, long offset, long length) {

@@ -208,15 +208,20 @@ class ImportedMemoryTest {
     }
 
     private ImportedMemory descriptor(int gpu) {
+        ImportedMemory memory = ImportedMemory.ofDescriptor(GPUS[gpu], received(), OwnerMain.BYTES, 4096, REGION_BYTES);
+        memories.add(memory);
+        return memory;
+    }
+
+    /** Of memory of the owner's first GPU. */
+    private static int received() {
         String name = "sluice-cuda-test-" + UUID.randomUUID();
         int listener = LocalSockets.listen(("\0" + name).getBytes(StandardCharsets.US_ASCII));
         assertThat(listener).isNotNegative();
         assertThat(owner.ask("descriptor " + name)).isEqualTo("SENT");
         int received = OwnerMain.receive(listener);
         Sockets.close(listener);
-        ImportedMemory memory = ImportedMemory.ofDescriptor(GPUS[gpu], received, OwnerMain.BYTES, 4096, REGION_BYTES);
-        memories.add(memory);
-        return memory;
+        return received;
     }
 
     @Test
@@ -236,7 +241,6 @@ class ImportedMemoryTest {
         assertRefused(GPUS[0], HexFormat.of().parseHex("0178" + HANDLES[0]), 0, 8, "66 if it is PyTorch's");
         assertRefused(GPUS[0], HexFormat.of().parseHex("0165" + HANDLES[0]), 0, 8, "expandable_segments:False");
         assertRefused("GPU-0", handle, 0, 8, "sees no GPU GPU-0");
-        assertRefused(GPUS[1], handle, 0, 8, "lies on " + GPUS[0]);
         assertRefused(GPUS[0], handle, -1, 8, "no range");
         assertRefused(GPUS[0], handle, 0, 0, "no range");
         assertRefused(GPUS[0], handle, OwnerMain.BYTES - 7, 8, "leave the allocation");
@@ -249,6 +253,34 @@ class ImportedMemoryTest {
                 .hasMessageContaining("leave the allocation");
         SoftGpu.refuseImports(true);
         assertRefused(GPUS[0], handle, 0, 8, "does not open the handle");
+    }
+
+    /** A driver does not say where the memory lies that a handle opens. */
+    @Test
+    void a_handle_opens_on_another_gpu_that_reaches_the_memory() {
+        try (ImportedMemory memory = ImportedMemory.ofHandle(GPUS[1], handle(0), 1 << 20, REGION_BYTES)) {
+            MemoryRegion local = register(memory.memory());
+            RemoteRegion remote =
+                    Patience.await(connection.attach(served(1, "far", HANDLES[1], 2 << 20, REGION_BYTES)));
+            Patience.await(Ends.read(local, 0, remote, 0, REGION_BYTES));
+            byte[] expected =
+                    Arrays.copyOfRange(OwnerMain.pattern(OWNERS_NUMBERS[1]), 2 << 20, (2 << 20) + REGION_BYTES);
+            assertOwnerHas(OWNERS_NUMBERS[0], 1 << 20, expected);
+            Patience.await(local.close());
+            Patience.await(connection.detach(remote));
+            assertThat(sidecar.ask("close far")).isEqualTo("CLOSED");
+        }
+    }
+
+    @Test
+    void a_descriptor_of_another_gpus_memory_is_refused() {
+        int descriptor = received();
+        int other = 1 - OWNERS_NUMBERS[0];
+        assertThatThrownBy(
+                        () -> ImportedMemory.ofDescriptor(GPUS[other], descriptor, OwnerMain.BYTES, 4096, REGION_BYTES))
+                .isInstanceOf(RegistrationException.class)
+                .hasMessageContaining("lies on " + GPUS[1 - other]);
+        Sockets.close(descriptor);
     }
 
     private static void assertRefused(String gpu, byte[] handle, long offset, long length, String why) {
