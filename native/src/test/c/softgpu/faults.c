@@ -9,6 +9,7 @@ atomic_bool fault_import;
 atomic_bool fault_atomics;
 atomic_bool fault_pins;
 atomic_bool pools;
+atomic_bool awaits_kernels;
 
 static atomic_int_fast64_t operations_left = -1;
 static atomic_int_fast64_t copies_left;
@@ -34,6 +35,10 @@ EXPORT void soft_gpu_refuse_import(int refuse) {
 
 EXPORT void soft_gpu_refuse_pins(int refuse) {
     atomic_store(&fault_pins, refuse != 0);
+}
+
+EXPORT void soft_gpu_await_kernels(int on) {
+    atomic_store(&awaits_kernels, on != 0);
 }
 
 EXPORT void soft_gpu_pools(int on) {

@@ -163,6 +163,8 @@ struct operation {
  * memory. Not under the world.
  */
 void streams_await(int ordinal);
+/* Waits until the kernels have ended that run on an ordinal, or on all for -1, if drivers are to do so. Not under the world. */
+void kernels_await(int ordinal);
 /* Gives a stream an operation, which it frees. Waits while the stream has very many. */
 cuda_result stream_add(struct CUstream_st *stream, struct operation *operation);
 struct operation *operation_make(enum operation_kind kind);
@@ -213,6 +215,7 @@ extern atomic_bool fault_import;
 extern atomic_bool fault_atomics;
 extern atomic_bool fault_pins;
 extern atomic_bool pools;
+extern atomic_bool awaits_kernels;
 
 #define COUNT(name, amount) atomic_fetch_add(&counters.name, (amount))
 

@@ -39,8 +39,8 @@ static void explain(const char *what, unsigned count, const int *options, void *
 EXPORT cuda_result cuModuleLoadDataEx(
         cuda_module *module, const void *image, unsigned count, int *options, void **values) {
     CONTEXT(context)
-    (void)context;
     const char *text = image;
+    kernels_await(context->ordinal);
     if (image == NULL || strstr(text, ".version ") == NULL || strstr(text, ".target ") == NULL) {
         return CUDA_INVALID_IMAGE;
     }

@@ -138,6 +138,7 @@ EXPORT cuda_result cuMemHostRegister_v2(void *address, size_t bytes, unsigned fl
     if (atomic_load(&fault_pins)) {
         return CUDA_OUT_OF_MEMORY;
     }
+    kernels_await(-1);
     world_write();
     cuda_result result = overlaps(at, bytes)
             ? CUDA_HOST_MEMORY_ALREADY_REGISTERED

@@ -25,6 +25,7 @@ struct CUstream_st {
     struct operation **last;
     bool is_closing;
     bool is_busy;
+    bool has_kernel;        /* a kernel is what it is at */
     uint64_t random;
 };
 
@@ -184,7 +185,7 @@ static bool has_ended(uint64_t number, uint64_t operations) {
 
 #define MOST_STREAMS 1024
 
-void streams_await(int ordinal) {
+static void await(int ordinal, bool kernels) {
     uint64_t awaited[MOST_STREAMS];
     uint64_t operations[MOST_STREAMS];
     int count = 0;
@@ -192,8 +193,10 @@ void streams_await(int ordinal) {
     for (struct CUstream_st *each = streams; each != NULL && count < MOST_STREAMS; each = each->next) {
         if (ordinal < 0 || each->ordinal == ordinal) {
             pthread_mutex_lock(&each->lock);
-            awaited[count] = each->number;
-            operations[count++] = each->added;
+            if (!kernels || each->has_kernel) {
+                awaited[count] = each->number;
+                operations[count++] = kernels ? each->ended + 1 : each->added;
+            }
             pthread_mutex_unlock(&each->lock);
         }
     }
@@ -202,6 +205,16 @@ void streams_await(int ordinal) {
         while (!has_ended(awaited[i], operations[i])) {
             nap(LOOK_NANOS);
         }
+    }
+}
+
+void streams_await(int ordinal) {
+    await(ordinal, false);
+}
+
+void kernels_await(int ordinal) {
+    if (atomic_load(&awaits_kernels)) {
+        await(ordinal, true);
     }
 }
 
@@ -221,11 +234,13 @@ static void *work(void *argument) {
             stream->last = &stream->first;
         }
         stream->is_busy = true;
+        stream->has_kernel = operation->kind == LAUNCH;
         pthread_mutex_unlock(&stream->lock);
         run(stream, operation);
         operation_free(operation);
         pthread_mutex_lock(&stream->lock);
         stream->is_busy = false;
+        stream->has_kernel = false;
         stream->ended++;
         pthread_cond_broadcast(&stream->changed);
     }

@@ -16,7 +16,6 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -57,8 +56,6 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
     private final List<CudaEndpoint> owed = new ArrayList<>();
     private final Alarm alarm = new Alarm();
     private int count;
-    // the mapping thread says so on the loop's
-    private final boolean[] orderedRefused;
     private boolean isCurrent;
     private boolean isSource;
     // under the lock of this
@@ -79,7 +76,6 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
         this.secrets = secrets;
         this.copyEngines = copyEngines;
         this.byOrdinal = new @Nullable GpuStreams[2 * gpus.count()];
-        this.orderedRefused = new boolean[gpus.count()];
     }
 
     /** Ends a park. */
@@ -107,12 +103,14 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
     }
 
     /**
-     * Makes the streams of a GPU, unless there are some. Blocks: not on the loop's thread.
+     * Makes the streams of a GPU, unless there are some. Those that wait for events too: for the first event the driver might wait, as it
+     * pins no memory while a kernel runs. Blocks: not on the loop's thread.
      *
      * @throws CudaException if there can be none, or they have failed
      */
     void openStreams(int ordinal) {
         open(ordinal, ordinal, GpuStreams.COUNT);
+        open(gpus.count() + ordinal, ordinal, GpuStreams.ORDERED);
     }
 
     private synchronized void open(int index, int ordinal, int lanes) {
@@ -135,7 +133,7 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
     GpuStreams streams(int ordinal) {
         GpuStreams made = byOrdinal[ordinal];
         if (made == null) {
-            throw new IllegalStateException("no memory is mapped for GPU " + ordinal);
+            throw new IllegalStateException("no memory is mapped for GPU " + ordinal % gpus.count());
         }
         if (!isCurrent) {
             // calls to the driver are faster with a context that stays
@@ -145,41 +143,15 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
         return made;
     }
 
-    /** The streams of a GPU that wait for events; null if they are not open yet. */
-    @Nullable
+    /** The streams of a GPU that wait for events, where memory is mapped for it. */
     GpuStreams ordered(int ordinal) {
-        return byOrdinal[gpus.count() + ordinal];
-    }
-
-    /** Opens them on another thread, and runs something on the loop's once they are, or cannot be. */
-    void openOrdered(int ordinal, Runnable done) {
-        try {
-            thread.execute(() -> {
-                try {
-                    open(gpus.count() + ordinal, ordinal, GpuStreams.ORDERED);
-                    loop.execute(done);
-                } catch (CudaException e) {
-                    LOG.warn("no streams that wait for events", e);
-                    loop.execute(() -> {
-                        orderedRefused[ordinal] = true;
-                        done.run();
-                    });
-                }
-            });
-        } catch (RejectedExecutionException closing) {
-            orderedRefused[ordinal] = true;
-        }
-    }
-
-    /** Whether the streams of a GPU that wait for events cannot be opened. */
-    boolean isOrderedRefused(int ordinal) {
-        return orderedRefused[ordinal];
+        return streams(gpus.count() + ordinal);
     }
 
     /** The streams of a GPU that a lane is one of. */
     GpuStreams streamsOf(StreamLane lane, int ordinal) {
         GpuStreams ordered = ordered(ordinal);
-        return ordered != null && ordered.has(lane) ? ordered : streams(ordinal);
+        return ordered.has(lane) ? ordered : streams(ordinal);
     }
 
     /** The endpoint is told when there is room again. */

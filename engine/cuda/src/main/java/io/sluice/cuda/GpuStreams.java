@@ -29,6 +29,7 @@ final class GpuStreams {
     private final PageTables tables;
     private final StreamLane[] lanes;
     private volatile int failure;
+    private boolean isUsed;
 
     private GpuStreams(Gpu gpu, PinnedMemory pinned, PageTables tables, StreamLane[] lanes) {
         this.gpu = gpu;
@@ -87,9 +88,9 @@ final class GpuStreams {
         return pinned.deviceAddress();
     }
 
-    /** Those of a GPU; none if it has no streams yet. */
+    /** Those of a GPU; none if it has no streams yet, or nothing was given to them. */
     static StreamLane[] lanes(@Nullable GpuStreams streams) {
-        return streams == null ? NONE : streams.lanes;
+        return streams == null || !streams.isUsed ? NONE : streams.lanes;
     }
 
     boolean has(StreamLane lane) {
@@ -104,6 +105,7 @@ final class GpuStreams {
     /** One that is behind an event already, or else one that is free; null if none is, or that one has no room. */
     @Nullable
     StreamLane behind(long event) {
+        isUsed = true;
         StreamLane free = null;
         for (StreamLane lane : lanes) {
             if (lane.isBehind(event)) {
@@ -137,6 +139,7 @@ final class GpuStreams {
     /** The one with the fewest bytes under way, or null if none has room. */
     @Nullable
     StreamLane idlest() {
+        isUsed = true;
         StreamLane idlest = null;
         for (StreamLane lane : lanes) {
             if (lane.room() > 0 && (idlest == null || lane.bytes() < idlest.bytes())) {

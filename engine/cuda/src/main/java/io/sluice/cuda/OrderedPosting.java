@@ -19,7 +19,6 @@ final class OrderedPosting {
     private final CudaLoop loop;
     private final GpuChoice choice;
     private final WorkPosting posting;
-    private final Runnable resume;
     // there is no lane for them, or none may go to it yet
     private final ArrayDeque<WorkRequest> held = new ArrayDeque<>();
     // since when none of them has got one
@@ -27,39 +26,20 @@ final class OrderedPosting {
     private final CompletionRuns runs = new CompletionRuns();
 
     OrderedPosting(
-            EndpointContext context,
-            CudaEndpoint endpoint,
-            CudaLoop loop,
-            GpuChoice choice,
-            WorkPosting posting,
-            Runnable resume) {
+            EndpointContext context, CudaEndpoint endpoint, CudaLoop loop, GpuChoice choice, WorkPosting posting) {
         this.context = context;
         this.endpoint = endpoint;
         this.loop = loop;
         this.choice = choice;
         this.posting = posting;
-        this.resume = resume;
     }
 
     static boolean isOrdered(WorkRequest request) {
         return request.startAfter() != null || request.completesInto() != null;
     }
 
-    /**
-     * Posts a request or keeps it: one that waits for an event must not hold up others, which the event may depend on. 1, or 0 as long as
-     * the streams that wait are being opened.
-     */
-    int post(WorkRequest request, int ordinal) {
-        boolean waits = request.startAfter() != null;
-        if (waits && loop.isOrderedRefused(ordinal)) {
-            runs.fail(request);
-            context.completed(request, CompletionStatus.LOCAL_MEMORY_FAULT);
-            return 1;
-        }
-        if (waits && loop.ordered(ordinal) == null) {
-            loop.openOrdered(ordinal, resume);
-            return 0;
-        }
+    /** Posts a request or keeps it: one that waits for an event must not hold up others, which the event may depend on. */
+    void post(WorkRequest request, int ordinal) {
         endpoint.posted(request);
         runs.add(request);
         if (!place(request, ordinal, false)) {
@@ -68,7 +48,6 @@ final class OrderedPosting {
             }
             hold(request);
         }
-        return 1;
     }
 
     private void hold(WorkRequest request) {
@@ -111,11 +90,10 @@ final class OrderedPosting {
 
     private @Nullable StreamLane laneFor(@Nullable StreamEvent event, int gpu, boolean looks) {
         GpuStreams streams = loop.streams(gpu);
-        GpuStreams waiting = event == null ? null : loop.ordered(gpu);
-        if (event == null || waiting == null) {
+        if (event == null) {
             return streams.idlest();
         }
-        StreamLane lane = waiting.behind(event.handle());
+        StreamLane lane = loop.ordered(gpu).behind(event.handle());
         return lane == null
                         && looks
                         && CudaStream.eventQuery(streams.gpu().device(), event.handle()) != CudaStream.NOT_READY

@@ -51,7 +51,7 @@ final class WorkPosting {
         this.choice = new GpuChoice(gpus);
         this.peer = peer;
         this.resume = resume;
-        this.ordered = new OrderedPosting(context, endpoint, loop, choice, this, resume);
+        this.ordered = new OrderedPosting(context, endpoint, loop, choice, this);
     }
 
     /** Posts one, or several as one record; how many, 0 if it has to wait. */
@@ -72,7 +72,8 @@ final class WorkPosting {
             return 0;
         }
         if (OrderedPosting.isOrdered(request)) {
-            return ordered.post(request, ordinal);
+            ordered.post(request, ordinal);
+            return 1;
         }
         GpuStreams streams = loop.streams(ordinal);
         StreamLane lane = streams.idlest();

@@ -31,6 +31,8 @@ class SilentEventTest {
     @BeforeEach
     void load() {
         SoftGpu.load();
+        SoftGpu.needQueues();
+        SoftGpu.awaitKernels(true);
     }
 
     @AfterEach
@@ -40,6 +42,7 @@ class SilentEventTest {
         connections.forEach(connection -> Patience.await(connection.close()));
         engines.forEach(engine -> Patience.await(engine.closeAsync()));
         streams.forEach(UserStream::close);
+        SoftGpu.awaitKernels(false);
     }
 
     private TransferEngine engine(Duration liveness) {
@@ -58,11 +61,16 @@ class SilentEventTest {
         return Patience.await(connection.attach(there.descriptor()));
     }
 
-    private CudaEvent silent() {
-        UserStream stream = new UserStream(0);
-        streams.add(stream);
-        stream.gate();
-        return CudaEvent.of(SoftGpu.id(0), stream.record());
+    private List<CudaEvent> silent(int count) {
+        for (int i = 0; i < count; i++) {
+            streams.add(new UserStream(0));
+        }
+        return streams.stream()
+                .map(stream -> {
+                    stream.gate();
+                    return CudaEvent.of(SoftGpu.id(0), stream.record());
+                })
+                .toList();
     }
 
     private CompletableFuture<Void> write(RemoteRegion remote, CudaEvent event) {
@@ -83,19 +91,14 @@ class SilentEventTest {
     private List<RemoteRegion> open() {
         TransferEngine initiator = engine(LIVENESS);
         local = initiator.allocate(BYTES, RegionOptions.local().on(MemoryKind.CUDA, SoftGpu.id(0)));
-        List<RemoteRegion> remotes = List.of(
+        return List.of(
                 remote(initiator, engine(Duration.ofMinutes(1))), remote(initiator, engine(Duration.ofMinutes(1))));
-        UserStream begun = new UserStream(0);
-        streams.add(begun);
-        // the streams that wait are open from then on
-        remotes.forEach(remote -> Patience.await(write(remote, CudaEvent.of(SoftGpu.id(0), begun.record()))));
-        return remotes;
     }
 
     @Test
     void behind_the_event_of_another_connection() {
         List<RemoteRegion> remotes = open();
-        CudaEvent event = silent();
+        CudaEvent event = silent(1).getFirst();
         CompletableFuture<Void> first = write(remotes.get(0), event);
         CompletableFuture<Void> second = write(remotes.get(1), event);
         Patience.failure(first, SluiceException.class);
@@ -105,11 +108,12 @@ class SilentEventTest {
     @Test
     void where_events_of_another_connection_have_all_streams() {
         List<RemoteRegion> remotes = open();
+        List<CudaEvent> events = silent(GpuStreams.ORDERED + 1);
         List<CompletableFuture<Void>> ends = new ArrayList<>();
-        for (int i = 0; i < GpuStreams.ORDERED; i++) {
-            ends.add(write(remotes.get(0), silent()));
+        for (CudaEvent event : events.subList(0, GpuStreams.ORDERED)) {
+            ends.add(write(remotes.get(0), event));
         }
-        CompletableFuture<Void> held = write(remotes.get(1), silent());
+        CompletableFuture<Void> held = write(remotes.get(1), events.getLast());
         ends.forEach(end -> Patience.failure(end, SluiceException.class));
         Patience.failure(held, SluiceException.class);
     }

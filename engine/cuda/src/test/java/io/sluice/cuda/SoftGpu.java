@@ -29,6 +29,7 @@ final class SoftGpu {
     private static final String REAL_PROPERTY = "sluice.cuda.real";
     private static final boolean IS_REAL = Boolean.getBoolean(REAL_PROPERTY);
     private static final int PORTABLE_AND_MAPPED = 3;
+    private static final int QUEUES = 32;
     private static final SymbolLookup SYMBOLS;
 
     static {
@@ -91,6 +92,21 @@ final class SoftGpu {
     /** One operation fails after so many, and from then on all of this process. */
     static void failAfter(long operations) {
         set("soft_gpu_fault_after", operations);
+    }
+
+    /** Modules are loaded and memory is pinned once the kernels have ended that run: as real ones always do. */
+    static void awaitKernels(boolean on) {
+        if (!IS_REAL) {
+            set("soft_gpu_await_kernels", on ? 1 : 0);
+        }
+    }
+
+    /** Skips a test whose streams wait: real ones that share a queue of the driver's wait for each other. */
+    static void needQueues() {
+        String connections = System.getenv().getOrDefault("CUDA_DEVICE_MAX_CONNECTIONS", "8");
+        assumeTrue(
+                !IS_REAL || Integer.parseInt(connections) >= QUEUES,
+                "CUDA_DEVICE_MAX_CONNECTIONS is " + connections + ", not " + QUEUES);
     }
 
     /** Makes the driver refuse memory that other processes export. */

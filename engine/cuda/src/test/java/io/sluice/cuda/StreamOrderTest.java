@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -45,6 +46,8 @@ class StreamOrderTest {
     @BeforeEach
     void load() {
         SoftGpu.load();
+        SoftGpu.needQueues();
+        SoftGpu.awaitKernels(true);
     }
 
     private void open(boolean copyEngines) {
@@ -78,7 +81,13 @@ class StreamOrderTest {
             each.close();
         }
         engines.forEach(engine -> Patience.await(engine.closeAsync()));
+        SoftGpu.awaitKernels(false);
         Patience.until("pinned memory is given back", () -> SoftGpu.count("registrations") == 0);
+    }
+
+    /** Before the first gate: the driver makes none while a kernel waits. */
+    private List<UserStream> streams(int count) {
+        return Stream.generate(() -> stream(0)).limit(count).toList();
     }
 
     private UserStream stream(int ordinal) {
@@ -133,14 +142,12 @@ class StreamOrderTest {
     @ValueSource(strings = {"bytes", "kernel", "copy engines"})
     void gpus_order_a_transfer_between_two_streams_while_the_host_does_nothing(String how) {
         open(how.equals("copy engines"));
-        // the streams that wait are open from then on
-        Patience.await(write(0, 8, after(stream(0))));
         UserStream filling = stream(0);
-        filling.gate();
-        filling.fill(local.memory().address(), BYTES, FILLED);
+        UserStream using = stream(1);
         StreamWord word = word(1);
         assertThat(word.next()).isEqualTo(1);
-        UserStream using = stream(1);
+        filling.gate();
+        filling.fill(local.memory().address(), BYTES, FILLED);
         using.await(word.handle());
         using.read(there.memory().address() + BYTES - Long.BYTES);
         using.record();
@@ -171,14 +178,13 @@ class StreamOrderTest {
     @Test
     void more_events_than_lanes_hold_up_neither_each_other_nor_what_waits_for_none() {
         open(false);
-        List<UserStream> streams = new ArrayList<>();
+        int count = GpuStreams.ORDERED + 2;
+        List<UserStream> streams = streams(count);
         List<CompletableFuture<Void>> ends = new ArrayList<>();
-        int count = GpuStreams.ORDERED + 3;
         for (int i = 0; i < count; i++) {
-            UserStream stream = stream(0);
+            UserStream stream = streams.get(i);
             stream.gate();
             stream.fill(local.memory().address() + (long) i * PAGE_BYTES, PAGE_BYTES, (byte) (i + 1));
-            streams.add(stream);
             ends.add(write((long) i * PAGE_BYTES, PAGE_BYTES, after(stream)));
         }
         Patience.await(write(BYTES - PAGE_BYTES, PAGE_BYTES, TransferOptions.defaults()));
@@ -199,17 +205,17 @@ class StreamOrderTest {
     @ValueSource(booleans = {true, false})
     void a_long_list_behind_an_event_is_in_place_before_its_word(boolean copyEngines) {
         open(copyEngines);
-        Patience.await(write(0, 8, after(stream(0))));
         // the second one would find room between parts of the first
         int pages = 1100;
         int pageBytes = 64;
         Unit unit = copyEngines ? Unit.COPY_ENGINE : Unit.KERNEL;
         UserStream filling = stream(0);
-        filling.gate();
-        filling.fill(local.memory().address(), (long) pages * pageBytes, FILLED);
+        UserStream another = stream(0);
+        UserStream using = stream(1);
         StreamWord word = word(1);
         word.next();
-        UserStream using = stream(1);
+        filling.gate();
+        filling.fill(local.memory().address(), (long) pages * pageBytes, FILLED);
         using.await(word.handle());
         using.read(there.memory().address());
         long launches = gpu().launches(unit);
@@ -219,7 +225,7 @@ class StreamOrderTest {
                 writePages(pages, pageBytes, after(filling).completeInto(word));
         int behind = pages * pageBytes;
         Patience.await(write(behind, 8, TransferOptions.defaults()));
-        Patience.await(write(behind, 8, after(stream(0))));
+        Patience.await(write(behind, 8, after(another)));
         assertThat(end).isNotDone();
         assertThat(using.isDone()).isFalse();
         assertThat(SoftGpu.read(1, there.memory().address() + 8, behind - 8)).containsOnly(0);
@@ -238,21 +244,19 @@ class StreamOrderTest {
     @ValueSource(booleans = {true, false})
     void a_run_that_no_lane_is_free_for_goes_on_when_one_is(boolean copyEngines) {
         open(copyEngines);
-        List<UserStream> gates = new ArrayList<>();
+        List<UserStream> gates = streams(GpuStreams.ORDERED);
+        UserStream filling = stream(0);
+        UserStream using = stream(1);
+        StreamWord word = word(1);
+        word.next();
         List<CompletableFuture<Void>> ends = new ArrayList<>();
-        for (int i = 0; i < GpuStreams.ORDERED; i++) {
-            UserStream gate = stream(0);
+        for (UserStream gate : gates) {
             gate.gate();
-            gates.add(gate);
             ends.add(write(BYTES - 8, 8, after(gate)));
         }
         int pages = 3000;
-        UserStream filling = stream(0);
         filling.gate();
         filling.fill(local.memory().address(), 64L * pages, FILLED);
-        StreamWord word = word(1);
-        word.next();
-        UserStream using = stream(1);
         using.await(word.handle());
         using.read(there.memory().address());
         CompletableFuture<Void> end = writePages(pages, 64, after(filling).completeInto(word));
@@ -272,9 +276,10 @@ class StreamOrderTest {
     void a_cancelled_transfer_is_quiescent_once_its_event_has_happened() {
         open(false);
         UserStream stream = stream(0);
-        stream.gate();
+        UserStream released = stream(0);
         StreamWord word = word(0);
         word.next();
+        stream.gate();
         CompletableFuture<Void> end = new CompletableFuture<>();
         Transfer transfer = connection.write(
                 local, 0, remote, 0, BYTES, after(stream).completeInto(word), (t, error) -> Ends.complete(end, error));
@@ -283,7 +288,6 @@ class StreamOrderTest {
         Patience.failure(end, SluiceException.class);
         assertThat(transfer.quiesced()).isNotDone();
         // the host stores the word of a failure
-        UserStream released = stream(0);
         released.await(word.handle());
         Patience.until("the word is stored", released::isDone);
         word.close();
@@ -299,14 +303,13 @@ class StreamOrderTest {
     void a_closed_connection_ends_what_waits_in_lanes_and_for_lanes(boolean inParts) {
         open(inParts);
         List<CompletableFuture<Void>> ends = new ArrayList<>();
-        List<UserStream> streams = new ArrayList<>();
-        for (int i = 0; i < GpuStreams.ORDERED + 2; i++) {
-            UserStream stream = stream(0);
+        List<UserStream> streams = streams(GpuStreams.ORDERED + 2);
+        List<StreamWord> words = streams.stream().map(stream -> word(0)).toList();
+        for (int i = 0; i < streams.size(); i++) {
+            UserStream stream = streams.get(i);
             stream.gate();
-            streams.add(stream);
-            StreamWord word = word(0);
-            word.next();
-            TransferOptions options = after(stream).completeInto(word);
+            words.get(i).next();
+            TransferOptions options = after(stream).completeInto(words.get(i));
             ends.add(inParts ? writePages(1500, 64, options) : write(0, 8, options));
         }
         Patience.await(write(8, 8, TransferOptions.defaults()));
@@ -321,7 +324,6 @@ class StreamOrderTest {
     @Test
     void a_run_that_the_driver_refuses_in_part_fails_and_leaves_no_stream_waiting() {
         open(true);
-        Patience.await(write(0, 8, after(stream(0))));
         StreamWord word = word(1);
         for (int round = 1; round <= 4; round++) {
             assertThat(word.next()).isEqualTo(round);
@@ -356,15 +358,15 @@ class StreamOrderTest {
         remote = Patience.await(
                 connection.attach(target.allocate(64, RegionOptions.readWrite()).descriptor()));
         UserStream stream = stream(0);
-        stream.gate();
+        UserStream using = stream(0);
         StreamWord word = word(0);
         word.next();
+        stream.gate();
         CompletableFuture<Void> end = write(0, 64, after(stream).completeInto(word));
         Patience.await(write(0, 8, TransferOptions.defaults()));
         assertThat(end).isNotDone();
         stream.open();
         Patience.await(end);
-        UserStream using = stream(0);
         using.await(word.handle());
         Patience.until("the word is stored", using::isDone);
     }
