@@ -12,7 +12,7 @@ import io.sluice.samples.bench.BenchOperation;
 import io.sluice.samples.bench.Buffers;
 import java.util.List;
 
-/** Transfers of memory of GPUs compared with plain C on the same driver, with NCCL, and with fixed figures of two H100 with NVLink. */
+/** Transfers of memory of GPUs compared with plain C on the same driver, with NCCL, with PyTorch, and with fixed figures of two H100 with NVLink. */
 final class GpuComparisons {
     private static final int SEVERAL = 4;
     private static final int SHORT_LIST = 256;
@@ -57,7 +57,24 @@ final class GpuComparisons {
                         .with(Goal.atMost(0.8)),
                 rate(Peer.NCCL, single(BenchOperation.WRITE, MIB, SEVERAL)).with(Goal.atLeast(1.5)),
                 rate(Peer.NCCL, single(BenchOperation.WRITE, LARGEST, SEVERAL)).with(Goal.atLeast(1.2)),
-                rate(Peer.NCCL, single(BenchOperation.WRITE, HUGE, SEVERAL)).with(Goal.atLeast(1.05)));
+                rate(Peer.NCCL, single(BenchOperation.WRITE, HUGE, SEVERAL)).with(Goal.atLeast(1.05)),
+                Comparison.with(Peer.TORCH, single(BenchOperation.WRITE, PAGE, 1), Quantity.MEDIAN_MICROSECONDS),
+                rate(Peer.TORCH, single(BenchOperation.WRITE, MIB, SEVERAL)),
+                rate(Peer.TORCH, single(BenchOperation.WRITE, LARGEST, SEVERAL)),
+                rate(Peer.TORCH, single(BenchOperation.WRITE, HUGE, SEVERAL)),
+                staged(64 * MIB),
+                staged(HUGE));
+    }
+
+    /** Through the host, by the rate between memory of hosts. */
+    private static Comparison staged(long size) {
+        return Comparison.ofOwn(
+                        Transfers.of(Route.TCP_UNBOUND, BenchOperation.WRITE, size, SEVERAL),
+                        Transfers.of(Route.STAGED_GPUS, BenchOperation.WRITE, size, SEVERAL),
+                        Api.ENGINE,
+                        "host-to-host",
+                        Quantity.GIGABYTES_PER_SECOND)
+                .with(Goal.atLeast(0.85));
     }
 
     private static Transfers single(BenchOperation operation, long size, int inflight) {

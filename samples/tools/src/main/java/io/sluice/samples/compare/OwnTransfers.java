@@ -43,7 +43,7 @@ record OwnTransfers(Transfers transfers, Api api) implements Measurement {
 
     @Override
     public Figures run(BenchEnvironment all) throws MeasurementFailedException {
-        BenchEnvironment workbench = transfers.route().gpus() > 0 ? all.unpinned() : all;
+        BenchEnvironment workbench = transfers.route().isBound() ? all : all.unpinned();
         Map<String, String> environment = new HashMap<>(transfers.idle().environment());
         environment.putAll(transfers.route().environment());
         environment.putAll(transfers.security().environment(workbench.folder()));

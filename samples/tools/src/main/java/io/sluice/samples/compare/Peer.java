@@ -44,7 +44,9 @@ enum Peer {
     /** The same by Sluice's kernel. */
     GPU_KERNEL(ours -> pages(GpuRun.Way.KERNEL, ours)),
     /** Send and receive of NCCL between two GPUs. */
-    NCCL(ours -> GpuRun.nccl(ours.size(), ours.inflight()));
+    NCCL(ours -> GpuRun.nccl(ours.size(), ours.inflight())),
+    /** The same by PyTorch, which has NCCL do it. */
+    TORCH(ours -> new TorchRun(ours.size(), ours.inflight()));
 
     private static final long CACHED_BYTES = 1L << 20;
     private static final long UNCACHED_SPAN_BYTES = 256L << 20;

@@ -30,6 +30,12 @@ final class Preparation {
                             + " --no-install-recommends "
                             + String.join(" ", program.packages()));
         }
+        if (needed.contains(Program.TORCH) && !missing.contains(Program.TORCH)) {
+            String reason = TorchRun.unavailable(workbench);
+            if (reason != null) {
+                reasons.put(Program.TORCH, reason);
+            }
+        }
         for (CProgram source : CProgram.values()) {
             Set<Program> users = EnumSet.copyOf(needed);
             users.removeIf(program -> program.source() != source || missing.contains(program));

@@ -14,6 +14,8 @@ enum Program {
     GPU_PAIR(BaselineBuild.compiler(), List.of("gcc", "libc6-dev"), List.of()),
     /** NCCL of the machine between two GPUs, by the same program. */
     NCCL(BaselineBuild.compiler(), List.of("gcc", "libc6-dev"), List.of()),
+    /** PyTorch with two GPUs, which is asked for its figures by a script. */
+    TORCH("python3", List.of("python3"), List.of()),
     UCX("ucx_perftest", List.of("ucx-utils"), List.of("ucx_info", "-v")),
     /** UCX's Java binding, which comes with this program, on the machine's UCX. */
     JUCX(UcxLibrary.NAME, List.of("libucx0"), List.of()),
@@ -44,7 +46,7 @@ enum Program {
         return switch (this) {
             case CEILING -> CProgram.CEILING;
             case GPU, GPU_PAIR, NCCL -> CProgram.GPU;
-            case SLUICE, UCX, JUCX, IPERF3 -> null;
+            case SLUICE, UCX, JUCX, IPERF3, TORCH -> null;
         };
     }
 
@@ -59,7 +61,7 @@ enum Program {
             case CEILING -> BaselineBuild.isPossible(CProgram.CEILING);
             case GPU, GPU_PAIR, NCCL -> BaselineBuild.isPossible(CProgram.GPU);
             case JUCX -> UcxLibrary.isPresent();
-            case UCX, IPERF3 -> SearchPath.find(executable) != null;
+            case UCX, IPERF3, TORCH -> SearchPath.find(executable) != null;
         };
     }
 }

@@ -21,7 +21,13 @@ enum Route {
     /** By a GPU of this process into that of another one, in windows that hold the largest transfer. */
     GPUS("cuda", "gpu-", RegionMemory.ALLOCATED, Map.of("SLUICE_WINDOW_BYTES", "1GiB")),
     /** Between memory of the host, which the initiator has, and a GPU. */
-    HOST_AND_GPU("cuda", "gpu-host-", RegionMemory.ALLOCATED, Map.of("SLUICE_WINDOW_BYTES", "1GiB"));
+    HOST_AND_GPU("cuda", "gpu-host-", RegionMemory.ALLOCATED, Map.of("SLUICE_WINDOW_BYTES", "1GiB")),
+    /** Between GPUs, which map nothing of each other, over sockets. */
+    STAGED_GPUS("tcp", "gpu-staged-", RegionMemory.ALLOCATED, Map.of("SLUICE_CUDA_MAPPED", "false")),
+    /** Over sockets between memory of the host, bound to no processor, as what takes GPUs is. */
+    TCP_UNBOUND("tcp", "unbound-", RegionMemory.ALLOCATED, Map.of());
+
+    private static final String CUDA = "cuda";
 
     private final String transport;
     private final String prefix;
@@ -44,6 +50,7 @@ enum Route {
         return switch (this) {
             case GPUS -> "--memory cuda:0 --server-memory cuda:1";
             case HOST_AND_GPU -> "--server-memory cuda:0";
+            case STAGED_GPUS -> "--transport tcp,cuda --memory cuda:0 --server-memory cuda:1";
             default -> "--transport " + transport;
         };
     }
@@ -51,10 +58,15 @@ enum Route {
     /** How many GPUs it takes. */
     int gpus() {
         return switch (this) {
-            case GPUS -> 2;
+            case GPUS, STAGED_GPUS -> 2;
             case HOST_AND_GPU -> 1;
             default -> 0;
         };
+    }
+
+    /** Whether its processes are bound to processors: drivers have threads of their own. */
+    boolean isBound() {
+        return gpus() == 0 && this != TCP_UNBOUND;
     }
 
     String prefix() {
@@ -73,14 +85,15 @@ enum Route {
     /** Why it cannot be taken here, or {@code null} if it can as far as is known. */
     @Nullable
     String unavailable() {
+        String needed = gpus() > 0 ? CUDA : transport;
         for (TransportStatus status : TransferEngine.transports()) {
-            if (status.name().equals(transport)) {
+            if (status.name().equals(needed)) {
                 return status.isAvailable()
                         ? tooFewGpus()
-                        : "transport " + transport + " is not available here: " + status.unavailable();
+                        : "transport " + needed + " is not available here: " + status.unavailable();
             }
         }
-        return "this program has no transport " + transport;
+        return "this program has no transport " + needed;
     }
 
     private @Nullable String tooFewGpus() {

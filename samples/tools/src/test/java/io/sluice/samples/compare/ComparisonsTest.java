@@ -128,7 +128,17 @@ class ComparisonsTest {
                         "gpu-write-4KiB/nccl <= 0.80 of NCCL of 4 KiB, 1 in flight",
                         "gpu-write-1MiB/nccl >= 1.50 of NCCL of 1 MiB, 4 in flight",
                         "gpu-write-16MiB/nccl >= 1.20 of NCCL of 16 MiB, 4 in flight",
-                        "gpu-write-256MiB/nccl >= 1.05 of NCCL of 256 MiB, 4 in flight");
+                        "gpu-write-256MiB/nccl >= 1.05 of NCCL of 256 MiB, 4 in flight",
+                        "gpu-staged-write-64MiB/host-to-host >= 0.85 of sluice write of 64 MiB over tcp unbound, 4 in"
+                                + " flight, engine API");
+        assertThat(Comparisons.chosen(List.of("torch"), ALL))
+                .extracting(comparison ->
+                        comparison.name() + " of " + comparison.theirs().label())
+                .containsExactly(
+                        "gpu-write-4KiB/torch of PyTorch of 4 KiB, 1 in flight",
+                        "gpu-write-1MiB/torch of PyTorch of 1 MiB, 4 in flight",
+                        "gpu-write-16MiB/torch of PyTorch of 16 MiB, 4 in flight",
+                        "gpu-write-256MiB/torch of PyTorch of 256 MiB, 4 in flight");
     }
 
     @Test
