@@ -54,6 +54,7 @@ class LayerTest {
             .dependOnClassesThat()
             .resideInAnyPackage(
                     "io.sluice.engine..",
+                    "io.sluice.collectives..",
                     "io.sluice.reactor..",
                     "io.sluice.directory..",
                     "io.sluice.vertx..",
@@ -67,6 +68,7 @@ class LayerTest {
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage(
+                    "io.sluice.collectives..",
                     "io.sluice.reactor..",
                     "io.sluice.directory..",
                     "io.sluice.vertx..",

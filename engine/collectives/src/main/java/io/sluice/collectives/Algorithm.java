@@ -1,0 +1,49 @@
+package io.sluice.collectives;
+
+/** The algorithms of collectives. Not every one serves every kind. */
+public enum Algorithm {
+    /** The one that the team's {@link AlgorithmTable} names for the kind, the size and the number of ranks. */
+    AUTO(0, "auto"),
+    /** log2(n) exchanges of the whole with ranks at growing distance; other ranks are folded in and out. */
+    RECURSIVE_DOUBLING(1, "recursive-doubling"),
+    /** Blocks travel round, from each rank to the next, in pipelined chunks. */
+    RING(2, "ring"),
+    /** A binomial tree. */
+    BINOMIAL(3, "binomial"),
+    /** Every rank sends straight to those that need it. */
+    DIRECT(4, "direct"),
+    /** log2(n) rounds of empty messages at growing distance. */
+    DISSEMINATION(5, "dissemination");
+
+    private final int code;
+    private final String text;
+
+    Algorithm(int code, String text) {
+        this.code = code;
+        this.text = text;
+    }
+
+    /**
+     * Returns the algorithm's code on the wire.
+     *
+     * @return 0 to 255; never changes
+     */
+    public int code() {
+        return code;
+    }
+
+    /** Returns the name in tables, such as {@code recursive-doubling}. */
+    @Override
+    public String toString() {
+        return text;
+    }
+
+    static Algorithm parse(String text) {
+        for (Algorithm algorithm : values()) {
+            if (algorithm.text.equals(text)) {
+                return algorithm;
+            }
+        }
+        throw new IllegalArgumentException("no algorithm is named '" + text + "'");
+    }
+}

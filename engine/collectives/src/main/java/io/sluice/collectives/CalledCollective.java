@@ -1,0 +1,159 @@
+package io.sluice.collectives;
+
+import io.sluice.collectives.reduce.Reducer;
+import io.sluice.collectives.run.Memory;
+import io.sluice.collectives.run.Run;
+import io.sluice.collectives.run.RunEnd;
+import io.sluice.collectives.run.TeamLoop;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.StartEvent;
+import io.sluice.engine.StartEventException;
+import io.sluice.engine.TransferOptions;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** A collective and its runs: one, or one after another. */
+class CalledCollective implements Collective, RunEnd {
+    private final Parts parts;
+    private final Call call;
+    private final CollectiveOptions options;
+    private final long timeoutNanos;
+    private final Run run;
+    private final @Nullable MemoryRegion work;
+    private final boolean repeated;
+    private CollectiveCallback callback;
+    private volatile boolean terminated = true;
+    private boolean workGiven;
+    private boolean closed;
+
+    /** What all collectives of a team share. */
+    record Parts(TeamLoop loop, int size, Duration timeout, WorkMemory work, Memory nothing, Reducer reducer) {}
+
+    /**
+     * Creates a collective.
+     *
+     * @param channel the channel of one that runs again and again, or -1
+     */
+    CalledCollective(Parts parts, Call call, CollectiveOptions options, CollectiveCallback callback, int channel) {
+        this.parts = parts;
+        this.call = call;
+        this.options = options;
+        this.callback = callback;
+        this.repeated = channel >= 0;
+        Duration timeout = options.timeout();
+        this.timeoutNanos = (timeout == null ? parts.timeout : timeout).toNanos();
+        this.work = call.plan().workBytes() == 0
+                ? null
+                : parts.work.take(call.plan().workBytes());
+        this.run = new Run(
+                call.plan(),
+                memory(call.source()),
+                memory(call.target()),
+                work == null ? parts.nothing : Memory.of(work, 0),
+                call.signature(parts.size),
+                parts.reducer,
+                TransferOptions.defaults().withPriority(options.priority()),
+                channel,
+                this);
+    }
+
+    private Memory memory(@Nullable Buffer buffer) {
+        return buffer == null ? parts.nothing : buffer.memory();
+    }
+
+    void run(CollectiveCallback next) {
+        synchronized (this) {
+            if (closed) {
+                throw new IllegalStateException("the collective is closed");
+            }
+            if (!terminated) {
+                throw new IllegalStateException("the last run has not ended");
+            }
+            terminated = false;
+        }
+        callback = next;
+        StartEvent event = options.startAfter();
+        if (event != null) {
+            run.gate();
+        }
+        try {
+            parts.loop.submit(run, timeoutNanos);
+        } catch (RuntimeException e) {
+            terminated = true;
+            if (!repeated) {
+                giveWork();
+            }
+            throw e;
+        }
+        if (event != null) {
+            event.whenHappened(this::happened);
+        }
+    }
+
+    private void happened(@Nullable Throwable error) {
+        if (error != null) {
+            run.refuse(new StartEventException("the event before " + call.kind() + " will not happen", error));
+        }
+        run.open();
+        parts.loop.signal();
+    }
+
+    @Override
+    public void ended(@Nullable SluiceException error) {
+        CollectiveCallback receiver = callback;
+        synchronized (this) {
+            terminated = true;
+            if (!repeated || closed) {
+                giveWork();
+            }
+        }
+        receiver.ended(this, error);
+    }
+
+    void release() {
+        synchronized (this) {
+            closed = true;
+            if (terminated) {
+                giveWork();
+            }
+        }
+    }
+
+    private void giveWork() {
+        MemoryRegion region = work;
+        if (region != null && !workGiven) {
+            workGiven = true;
+            parts.work.give(region);
+        }
+    }
+
+    CollectiveCallback callback() {
+        return callback;
+    }
+
+    @Override
+    public CollectiveKind kind() {
+        return call.kind();
+    }
+
+    @Override
+    public Algorithm algorithm() {
+        return call.algorithm();
+    }
+
+    @Override
+    public boolean isTerminated() {
+        return terminated;
+    }
+
+    @Override
+    public long totalBytes() {
+        return call.plan().receivedBytes();
+    }
+
+    @Override
+    public long processedBytes() {
+        return run.processed();
+    }
+}

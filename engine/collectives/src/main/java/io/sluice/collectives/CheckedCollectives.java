@@ -1,0 +1,454 @@
+package io.sluice.collectives;
+
+import io.sluice.collectives.plan.Blocks;
+import io.sluice.collectives.plan.DirectPlans;
+import io.sluice.collectives.plan.DoublingPlans;
+import io.sluice.collectives.plan.Plan;
+import io.sluice.collectives.plan.RingPlans;
+import io.sluice.collectives.plan.Shape;
+import io.sluice.collectives.plan.TreePlans;
+import io.sluice.engine.MemoryRegion;
+import java.util.Arrays;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Checks the arguments of collectives and plans them. Any thread. */
+abstract class CheckedCollectives<C extends Collective> implements CollectiveOperations<C> {
+    private final Ranks ranks;
+
+    /** What plans depend on. */
+    record Ranks(int rank, int size, long chunkBytes, AlgorithmTable algorithms) {}
+
+    CheckedCollectives(Ranks ranks) {
+        this.ranks = ranks;
+    }
+
+    /** Calls or prepares a collective. */
+    abstract C make(Call call, CollectiveOptions options, CollectiveCallback callback);
+
+    @Override
+    public C allReduce(
+            MemoryRegion source,
+            long sourceOffset,
+            MemoryRegion target,
+            long targetOffset,
+            long count,
+            ElementType type,
+            ReduceOperation operation,
+            CollectiveOptions options,
+            CollectiveCallback callback) {
+        long bytes = bytes(count, type);
+        Buffer from = new Buffer(source, sourceOffset, bytes);
+        Buffer to = new Buffer(target, targetOffset, bytes);
+        boolean inPlace = from.isSameAs(to);
+        checkApart(inPlace, from, to);
+        Algorithm algorithm = choose(CollectiveKind.ALL_REDUCE, options, bytes);
+        Shape shape = shape(inPlace, operation);
+        Plan plan = algorithm == Algorithm.RECURSIVE_DOUBLING
+                ? DoublingPlans.allReduce(shape, bytes)
+                : RingPlans.allReduce(shape, count, type.bytes());
+        return make(
+                new Call(CollectiveKind.ALL_REDUCE, algorithm, plan, from, to, type, operation, 0, count),
+                options,
+                callback);
+    }
+
+    @Override
+    public C reduceScatter(
+            MemoryRegion source,
+            long sourceOffset,
+            MemoryRegion target,
+            long targetOffset,
+            long count,
+            ElementType type,
+            ReduceOperation operation,
+            CollectiveOptions options,
+            CollectiveCallback callback) {
+        Blocks blocks = Blocks.equal(ranks.size, bytes(count, type));
+        return reduceScatter(
+                source, sourceOffset, target, targetOffset, blocks, count, type, operation, options, callback);
+    }
+
+    @Override
+    public C reduceScatterV(
+            MemoryRegion source,
+            long sourceOffset,
+            MemoryRegion target,
+            long targetOffset,
+            long[] counts,
+            ElementType type,
+            ReduceOperation operation,
+            CollectiveOptions options,
+            CollectiveCallback callback) {
+        Blocks blocks = blocks(counts, type);
+        return reduceScatter(
+                source, sourceOffset, target, targetOffset, blocks, sum(counts), type, operation, options, callback);
+    }
+
+    private C reduceScatter(
+            MemoryRegion source,
+            long sourceOffset,
+            MemoryRegion target,
+            long targetOffset,
+            Blocks blocks,
+            long agreed,
+            ElementType type,
+            ReduceOperation operation,
+            CollectiveOptions options,
+            CollectiveCallback callback) {
+        Buffer from = new Buffer(source, sourceOffset, blocks.total());
+        Buffer to = new Buffer(target, targetOffset, blocks.length(ranks.rank));
+        boolean inPlace = to.isPartOf(from, blocks.start(ranks.rank));
+        checkApart(inPlace, from, to);
+        Algorithm algorithm = choose(CollectiveKind.REDUCE_SCATTER, options, blocks.total());
+        Plan plan = RingPlans.reduceScatter(shape(inPlace, operation), blocks);
+        return make(
+                new Call(CollectiveKind.REDUCE_SCATTER, algorithm, plan, from, to, type, operation, 0, agreed),
+                options,
+                callback);
+    }
+
+    @Override
+    public C allGather(
+            MemoryRegion source,
+            long sourceOffset,
+            MemoryRegion target,
+            long targetOffset,
+            long count,
+            ElementType type,
+            CollectiveOptions options,
+            CollectiveCallback callback) {
+        Blocks blocks = Blocks.equal(ranks.size, bytes(count, type));
+        return allGather(source, sourceOffset, target, targetOffset, blocks, count, type, options, callback);
+    }
+
+    @Override
+    public C allGatherV(
+            MemoryRegion source,
+            long sourceOffset,
+            MemoryRegion target,
+            long targetOffset,
+            long[] counts,
+            ElementType type,
+            CollectiveOptions options,
+            CollectiveCallback callback) {
+        Blocks blocks = blocks(counts, type);
+        return allGather(source, sourceOffset, target, targetOffset, blocks, sum(counts), type, options, callback);
+    }
+
+    private C allGather(
+            MemoryRegion source,
+            long sourceOffset,
+            MemoryRegion target,
+            long targetOffset,
+            Blocks blocks,
+            long agreed,
+            ElementType type,
+            CollectiveOptions options,
+            CollectiveCallback callback) {
+        Buffer from = new Buffer(source, sourceOffset, blocks.length(ranks.rank));
+        Buffer to = new Buffer(target, targetOffset, blocks.total());
+        boolean inPlace = from.isPartOf(to, blocks.start(ranks.rank));
+        checkApart(inPlace, from, to);
+        Algorithm algorithm = choose(CollectiveKind.ALL_GATHER, options, blocks.total());
+        Plan plan = RingPlans.allGather(shape(inPlace, null), blocks);
+        return make(
+                new Call(CollectiveKind.ALL_GATHER, algorithm, plan, from, to, type, null, 0, agreed),
+                options,
+                callback);
+    }
+
+    @Override
+    public C broadcast(
+            MemoryRegion buffer,
+            long offset,
+            long count,
+            ElementType type,
+            int root,
+            CollectiveOptions options,
+            CollectiveCallback callback) {
+        Objects.checkIndex(root, ranks.size);
+        long bytes = bytes(count, type);
+        Buffer all = new Buffer(buffer, offset, bytes);
+        Algorithm algorithm = choose(CollectiveKind.BROADCAST, options, bytes);
+        Plan plan = TreePlans.broadcast(shape(true, null), root, bytes);
+        return make(
+                new Call(CollectiveKind.BROADCAST, algorithm, plan, all, all, type, null, root, count),
+                options,
+                callback);
+    }
+
+    @Override
+    public C reduce(
+            MemoryRegion source,
+            long sourceOffset,
+            MemoryRegion target,
+            long targetOffset,
+            long count,
+            ElementType type,
+            ReduceOperation operation,
+            int root,
+            CollectiveOptions options,
+            CollectiveCallback callback) {
+        Objects.checkIndex(root, ranks.size);
+        long bytes = bytes(count, type);
+        Buffer from = new Buffer(source, sourceOffset, bytes);
+        Buffer to = ranks.rank == root ? new Buffer(target, targetOffset, bytes) : from;
+        boolean inPlace = from.isSameAs(to);
+        checkApart(inPlace, from, to);
+        Algorithm algorithm = choose(CollectiveKind.REDUCE, options, bytes);
+        Plan plan = TreePlans.reduce(shape(inPlace, operation), root, bytes);
+        return make(
+                new Call(CollectiveKind.REDUCE, algorithm, plan, from, to, type, operation, root, count),
+                options,
+                callback);
+    }
+
+    @Override
+    public C gather(
+            MemoryRegion source,
+            long sourceOffset,
+            MemoryRegion target,
+            long targetOffset,
+            long count,
+            ElementType type,
+            int root,
+            CollectiveOptions options,
+            CollectiveCallback callback) {
+        long[] counts = equal(count);
+        return gatherV(source, sourceOffset, target, targetOffset, counts, type, root, options, callback);
+    }
+
+    @Override
+    public C gatherV(
+            MemoryRegion source,
+            long sourceOffset,
+            MemoryRegion target,
+            long targetOffset,
+            long[] counts,
+            ElementType type,
+            int root,
+            CollectiveOptions options,
+            CollectiveCallback callback) {
+        Objects.checkIndex(root, ranks.size);
+        Blocks blocks = blocks(counts, type);
+        Buffer from = new Buffer(source, sourceOffset, blocks.length(ranks.rank));
+        Buffer to = ranks.rank == root ? new Buffer(target, targetOffset, blocks.total()) : from;
+        boolean inPlace = ranks.rank == root && from.isPartOf(to, blocks.start(root));
+        if (ranks.rank == root) {
+            checkApart(inPlace, from, to);
+        }
+        Algorithm algorithm = choose(CollectiveKind.GATHER, options, blocks.total());
+        Plan plan = DirectPlans.gather(shape(inPlace, null), root, blocks);
+        return make(
+                new Call(
+                        CollectiveKind.GATHER,
+                        algorithm,
+                        plan,
+                        from,
+                        to,
+                        type,
+                        null,
+                        root,
+                        0,
+                        only(root, counts[ranks.rank]),
+                        counts.clone()),
+                options,
+                callback);
+    }
+
+    @Override
+    public C scatter(
+            MemoryRegion source,
+            long sourceOffset,
+            MemoryRegion target,
+            long targetOffset,
+            long count,
+            ElementType type,
+            int root,
+            CollectiveOptions options,
+            CollectiveCallback callback) {
+        long[] counts = equal(count);
+        return scatterV(source, sourceOffset, target, targetOffset, counts, type, root, options, callback);
+    }
+
+    @Override
+    public C scatterV(
+            MemoryRegion source,
+            long sourceOffset,
+            MemoryRegion target,
+            long targetOffset,
+            long[] counts,
+            ElementType type,
+            int root,
+            CollectiveOptions options,
+            CollectiveCallback callback) {
+        Objects.checkIndex(root, ranks.size);
+        Blocks blocks = blocks(counts, type);
+        Buffer to = new Buffer(target, targetOffset, blocks.length(ranks.rank));
+        Buffer from = ranks.rank == root ? new Buffer(source, sourceOffset, blocks.total()) : to;
+        boolean inPlace = ranks.rank == root && to.isPartOf(from, blocks.start(root));
+        if (ranks.rank == root) {
+            checkApart(inPlace, from, to);
+        }
+        Algorithm algorithm = choose(CollectiveKind.SCATTER, options, blocks.total());
+        Plan plan = DirectPlans.scatter(shape(inPlace, null), root, blocks);
+        return make(
+                new Call(
+                        CollectiveKind.SCATTER,
+                        algorithm,
+                        plan,
+                        from,
+                        to,
+                        type,
+                        null,
+                        root,
+                        0,
+                        counts.clone(),
+                        only(root, counts[ranks.rank])),
+                options,
+                callback);
+    }
+
+    @Override
+    public C allToAll(
+            MemoryRegion source,
+            long sourceOffset,
+            MemoryRegion target,
+            long targetOffset,
+            long count,
+            ElementType type,
+            CollectiveOptions options,
+            CollectiveCallback callback) {
+        long[] counts = equal(count);
+        Blocks blocks = Blocks.of(counts, type.bytes());
+        Buffer from = new Buffer(source, sourceOffset, blocks.total());
+        Buffer to = new Buffer(target, targetOffset, blocks.total());
+        boolean inPlace = from.isSameAs(to);
+        checkApart(inPlace, from, to);
+        return allToAll(from, counts, blocks, to, counts, blocks, inPlace, type, options, callback);
+    }
+
+    @Override
+    public C allToAllV(
+            MemoryRegion source,
+            long sourceOffset,
+            long[] sourceCounts,
+            MemoryRegion target,
+            long targetOffset,
+            long[] targetCounts,
+            ElementType type,
+            CollectiveOptions options,
+            CollectiveCallback callback) {
+        Blocks sent = blocks(sourceCounts, type);
+        Blocks received = blocks(targetCounts, type);
+        if (sourceCounts[ranks.rank] != targetCounts[ranks.rank]) {
+            throw new IllegalArgumentException("a rank sends itself " + sourceCounts[ranks.rank]
+                    + " elements and expects " + targetCounts[ranks.rank]);
+        }
+        Buffer from = new Buffer(source, sourceOffset, sent.total());
+        Buffer to = new Buffer(target, targetOffset, received.total());
+        checkApart(false, from, to);
+        return allToAll(
+                from, sourceCounts.clone(), sent, to, targetCounts.clone(), received, false, type, options, callback);
+    }
+
+    private C allToAll(
+            Buffer from,
+            long[] sourceCounts,
+            Blocks sent,
+            Buffer to,
+            long[] targetCounts,
+            Blocks received,
+            boolean inPlace,
+            ElementType type,
+            CollectiveOptions options,
+            CollectiveCallback callback) {
+        Algorithm algorithm = choose(CollectiveKind.ALL_TO_ALL, options, sent.total());
+        Plan plan = DirectPlans.allToAll(shape(inPlace, null), sent, received);
+        return make(
+                new Call(
+                        CollectiveKind.ALL_TO_ALL,
+                        algorithm,
+                        plan,
+                        from,
+                        to,
+                        type,
+                        null,
+                        0,
+                        0,
+                        sourceCounts,
+                        targetCounts),
+                options,
+                callback);
+    }
+
+    @Override
+    public C barrier(CollectiveOptions options, CollectiveCallback callback) {
+        Algorithm algorithm = choose(CollectiveKind.BARRIER, options, 0);
+        Plan plan = DoublingPlans.barrier(shape(false, null));
+        return make(
+                new Call(CollectiveKind.BARRIER, algorithm, plan, null, null, ElementType.INT8, null, 0, 0),
+                options,
+                callback);
+    }
+
+    private Algorithm choose(CollectiveKind kind, CollectiveOptions options, long bytes) {
+        return ranks.algorithms.choose(options.algorithm(), kind, ranks.size, bytes);
+    }
+
+    private Shape shape(boolean inPlace, @Nullable ReduceOperation operation) {
+        return new Shape(ranks.rank, ranks.size, ranks.chunkBytes, inPlace, operation == ReduceOperation.AVERAGE);
+    }
+
+    static long bytes(long count, ElementType type) {
+        if (count < 0) {
+            throw new IllegalArgumentException("a count is 0 or more, not " + count);
+        }
+        try {
+            return Math.multiplyExact(count, type.bytes());
+        } catch (ArithmeticException e) {
+            throw new IndexOutOfBoundsException(count + " elements of " + type + " are more than any region holds");
+        }
+    }
+
+    private Blocks blocks(long[] counts, ElementType type) {
+        if (counts.length != ranks.size) {
+            throw new IllegalArgumentException("there are " + ranks.size + " ranks and " + counts.length + " counts");
+        }
+        for (long count : counts) {
+            bytes(count, type);
+        }
+        return Blocks.of(counts, type.bytes());
+    }
+
+    private long[] equal(long count) {
+        if (count < 0) {
+            throw new IllegalArgumentException("a count is 0 or more, not " + count);
+        }
+        long[] counts = new long[ranks.size];
+        Arrays.fill(counts, count);
+        return counts;
+    }
+
+    private long[] only(int rank, long count) {
+        long[] counts = new long[ranks.size];
+        counts[rank] = count;
+        return counts;
+    }
+
+    /** A number that differs, almost surely, if any of the counts does. */
+    private static long sum(long[] counts) {
+        long sum = 0;
+        for (long count : counts) {
+            sum = (sum + count) * 0x9E3779B97F4A7C15L;
+        }
+        return sum;
+    }
+
+    private static void checkApart(boolean inPlace, Buffer from, Buffer to) {
+        if (!inPlace && from.overlaps(to)) {
+            throw new IllegalArgumentException("source and target overlap");
+        }
+    }
+}

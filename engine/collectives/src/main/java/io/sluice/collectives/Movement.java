@@ -1,0 +1,70 @@
+package io.sluice.collectives;
+
+import io.sluice.collectives.run.PointToPoint;
+import io.sluice.collectives.run.RunEnd;
+import io.sluice.engine.SluiceException;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** A send or a receive. */
+final class Movement implements Collective, RunEnd {
+    private final CalledCollective.Parts parts;
+    private final CollectiveKind kind;
+    private final long bytes;
+    private final CollectiveCallback callback;
+    private final PointToPoint points;
+    private volatile boolean terminated;
+
+    Movement(
+            CalledCollective.Parts parts,
+            CollectiveKind kind,
+            Buffer buffer,
+            ElementType type,
+            int peer,
+            int tag,
+            CollectiveCallback callback) {
+        this.parts = parts;
+        this.kind = kind;
+        this.bytes = buffer.bytes();
+        this.callback = callback;
+        this.points = new PointToPoint(
+                kind == CollectiveKind.SEND, peer, tag, type.code(), buffer.memory(), buffer.bytes(), this);
+    }
+
+    Movement call(CollectiveOptions options) {
+        Duration timeout = options.timeout();
+        parts.loop().submit(points, (timeout == null ? parts.timeout() : timeout).toNanos());
+        return this;
+    }
+
+    @Override
+    public void ended(@Nullable SluiceException error) {
+        terminated = true;
+        callback.ended(this, error);
+    }
+
+    @Override
+    public CollectiveKind kind() {
+        return kind;
+    }
+
+    @Override
+    public Algorithm algorithm() {
+        return Algorithm.DIRECT;
+    }
+
+    @Override
+    public boolean isTerminated() {
+        return terminated;
+    }
+
+    @Override
+    public long totalBytes() {
+        return kind == CollectiveKind.RECEIVE ? bytes : 0;
+    }
+
+    @Override
+    public long processedBytes() {
+        return kind == CollectiveKind.RECEIVE ? points.received() : 0;
+    }
+}

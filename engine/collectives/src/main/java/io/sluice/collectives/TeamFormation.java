@@ -1,0 +1,224 @@
+package io.sluice.collectives;
+
+import io.sluice.collectives.link.Link;
+import io.sluice.collectives.link.LinkLayout;
+import io.sluice.collectives.reduce.PlainReducer;
+import io.sluice.collectives.run.Memory;
+import io.sluice.collectives.run.TeamLoop;
+import io.sluice.engine.ConnectFailedException;
+import io.sluice.engine.ConnectOptions;
+import io.sluice.engine.Connection;
+import io.sluice.engine.EngineAddress;
+import io.sluice.engine.EngineLoop;
+import io.sluice.engine.LoopGroup;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionNotFoundException;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransferEngine;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Forms a team: allocates this rank's region, connects to each other rank, and attaches its region. What was opened is closed again if the team does not come about.
+ */
+final class TeamFormation {
+    /** Of collectives; sends and receives have one more. */
+    private static final int CHANNELS = 4;
+
+    private static final int VERSION = 1;
+    private static final int TERMS_BYTES = 32;
+
+    private final TransferEngine engine;
+    private final TeamOptions options;
+    private final DefaultTeam.Members members;
+    private final LinkLayout layout;
+    private final Retry retry;
+    private final @Nullable RemoteRegion[] remotes;
+    private final Queue<Connection> connections = new ConcurrentLinkedQueue<>();
+    private final MemoryRegion own;
+    private final MemoryRegion staging;
+
+    private TeamFormation(TeamOptions options, DefaultTeam.Members members, LinkLayout layout) {
+        this.engine = members.engine();
+        this.options = options;
+        this.members = members;
+        this.layout = layout;
+        this.remotes = new RemoteRegion[options.size()];
+        this.retry = new Retry(
+                options.formTimeout(), "the other ranks of team '" + options.name() + "' must form it as well");
+        this.own = engine.allocate(layout.bytes(), RegionOptions.readWrite().named(regionOf(options.rank())));
+        this.staging = allocate(Link.stagingBytes(layout));
+    }
+
+    private MemoryRegion allocate(long bytes) {
+        try {
+            return engine.allocate(bytes, RegionOptions.local());
+        } catch (RuntimeException e) {
+            own.close();
+            throw e;
+        }
+    }
+
+    static CompletableFuture<Team> form(TransferEngine engine, TeamOptions options) {
+        byte[] terms = terms(options);
+        byte[] address = engine.address().toBytes();
+        byte[] published = ByteBuffer.allocate(Long.BYTES + terms.length + address.length)
+                .putLong(ThreadLocalRandom.current().nextLong())
+                .put(terms)
+                .put(address)
+                .array();
+        Rendezvous rendezvous = options.rendezvous();
+        CompletableFuture<List<byte[]>> exchange;
+        if (options.size() == 1) {
+            exchange = CompletableFuture.completedFuture(List.of(published));
+        } else if (rendezvous == null) {
+            throw new IllegalArgumentException("a team of " + options.size() + " ranks needs a rendezvous");
+        } else {
+            exchange = rendezvous.exchange(
+                    engine, options.name(), options.rank(), options.size(), published, options.formTimeout());
+        }
+        // not on a poller: memory is allocated
+        return exchange.thenComposeAsync(all -> {
+            List<EngineAddress> addresses = new ArrayList<>();
+            for (int rank = 0; rank < options.size(); rank++) {
+                ByteBuffer entry = ByteBuffer.wrap(all.get(rank), Long.BYTES, all.get(rank).length - Long.BYTES);
+                byte[] others = new byte[terms.length];
+                byte[] where = new byte[Math.max(0, entry.remaining() - terms.length)];
+                if (entry.remaining() >= terms.length) {
+                    entry.get(others).get(where);
+                }
+                if (!Arrays.equals(terms, others)) {
+                    throw new CollectiveMismatchException("rank " + rank + " forms team '" + options.name()
+                            + "' with another version, number of ranks, scratch memory or table of algorithms than"
+                            + " rank " + options.rank());
+                }
+                addresses.add(EngineAddress.fromBytes(where));
+            }
+            // drawn by rank 0, it tells this team from earlier ones of its name
+            long id = ByteBuffer.wrap(all.getFirst()).getLong();
+            return join(options, new DefaultTeam.Members(engine, addresses, id, 0));
+        });
+    }
+
+    /** What all ranks must have in common. */
+    private static byte[] terms(TeamOptions options) {
+        LinkLayout layout = layout(options);
+        boolean bigEndian = ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN;
+        return ByteBuffer.allocate(TERMS_BYTES)
+                .putInt(VERSION)
+                .putInt(bigEndian ? 1 : 0)
+                .putInt(options.size())
+                .putInt(layout.chunkBytes())
+                .putLong(layout.bytes())
+                .putLong(options.algorithms().toString().hashCode())
+                .array();
+    }
+
+    private static LinkLayout layout(TeamOptions options) {
+        return new LinkLayout(options.size(), CHANNELS + 1, options.scratchBytes());
+    }
+
+    /** Forms a team of ranks whose addresses are known. */
+    static CompletableFuture<Team> join(TeamOptions options, DefaultTeam.Members members) {
+        TeamFormation formation = new TeamFormation(options, members, layout(options));
+        CompletableFuture<Team> formed = formation.connect();
+        CompletableFuture<Team> result = new CompletableFuture<>();
+        formed.whenComplete((team, error) -> {
+            if (error != null) {
+                Throwable cause =
+                        error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
+                formation.release().whenComplete((nothing, ignored) -> result.completeExceptionally(cause));
+            } else if (!result.complete(team)) {
+                team.closeAsync();
+            }
+        });
+        return result;
+    }
+
+    private String regionOf(int rank) {
+        return "sluice-team/" + options.name() + "/" + Long.toHexString(members.id()) + "/" + rank;
+    }
+
+    private CompletableFuture<Team> connect() {
+        List<CompletableFuture<Connection>> all = new ArrayList<>();
+        for (int rank = 0; rank < options.size(); rank++) {
+            // a team of one needs a loop as well
+            if (rank != options.rank() || options.size() == 1) {
+                all.add(connect(rank));
+            }
+        }
+        return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
+                .thenApply(nothing -> team(all.getFirst().join().loop()));
+    }
+
+    private CompletableFuture<Connection> connect(int rank) {
+        ConnectOptions grouped = ConnectOptions.defaults().inGroup(new LoopGroup(members.id()));
+        return retry.until(
+                        () -> engine.connect(members.addresses().get(rank), grouped),
+                        connection -> true,
+                        error -> error instanceof ConnectFailedException)
+                .thenCompose(connection -> {
+                    connections.add(connection);
+                    return rank == options.rank()
+                            ? CompletableFuture.completedFuture(connection)
+                            : attach(rank, connection).thenApply(nothing -> connection);
+                });
+    }
+
+    private CompletableFuture<Void> attach(int rank, Connection connection) {
+        return retry.until(
+                        () -> connection.lookup(regionOf(rank)),
+                        descriptor -> true,
+                        error -> error instanceof RegionNotFoundException)
+                .thenCompose(connection::attach)
+                .thenAccept(remote -> {
+                    synchronized (remotes) {
+                        remotes[rank] = remote;
+                    }
+                });
+    }
+
+    private Team team(EngineLoop loop) {
+        @Nullable RemoteRegion[] attached;
+        synchronized (remotes) {
+            attached = remotes.clone();
+        }
+        for (RemoteRegion remote : attached) {
+            if (remote != null && !remote.connection().loop().equals(loop)) {
+                throw new SluiceException("the connections of team '" + options.name()
+                        + "' are driven by several loops, as one has failed");
+            }
+        }
+        String name = "team '" + options.name() + "'";
+        TeamLoop teamLoop =
+                new TeamLoop(name, loop, layout, options.rank(), attached, own, staging, new TypedErrors(name));
+        WorkMemory work = new WorkMemory(engine, options.scratchBytes());
+        CalledCollective.Parts parts = new CalledCollective.Parts(
+                teamLoop, options.size(), options.timeout(), work, Memory.of(staging, 0), new PlainReducer());
+        CheckedCollectives.Ranks ranks =
+                new CheckedCollectives.Ranks(options.rank(), options.size(), layout.chunkBytes(), options.algorithms());
+        teamLoop.start();
+        return new DefaultTeam(
+                options, ranks, parts, CHANNELS, members, () -> CompletableFuture.allOf(work.close(), release()));
+    }
+
+    /** Closes all that was opened. */
+    private CompletableFuture<Void> release() {
+        List<CompletableFuture<Void>> closing = new ArrayList<>();
+        connections.forEach(connection -> closing.add(connection.close()));
+        return CompletableFuture.allOf(closing.toArray(CompletableFuture[]::new))
+                .handle((nothing, error) -> CompletableFuture.allOf(own.close(), staging.close()))
+                .thenCompose(closed -> closed);
+    }
+}

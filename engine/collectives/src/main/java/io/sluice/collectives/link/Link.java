@@ -1,0 +1,443 @@
+package io.sluice.collectives.link;
+
+import io.sluice.engine.Connection;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.PreparedTransfer;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.RemoteSignal;
+import io.sluice.engine.SignalOrder;
+import io.sluice.engine.SignalUpdate;
+import io.sluice.engine.SignalWait;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.Transfer;
+import io.sluice.engine.TransferCallback;
+import io.sluice.engine.TransferOptions;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Messages to and from one peer on one channel. Message m goes into slot m mod K of the receiver, whose word counts the
+ * messages that it has had: nothing depends on the order in which writes arrive. The receiver gives slots back in their
+ * order, some at a time, by adding to a word of the sender. All of it is the loop's; nothing is allocated once each size
+ * has been sent from each slot.
+ */
+public final class Link {
+    private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
+    private static final ValueLayout.OfLong HEADER = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+    private static final int SIZES = Integer.SIZE;
+    private static final int SMALLEST_SIZE = 4;
+    private static final int FREEING_TRANSFERS = 4;
+
+    private final int peer;
+    private final int channel;
+    private final LinkLayout layout;
+    private final Connection connection;
+    private final LaneUser user;
+    private final RemoteRegion remote;
+    private final MemoryRegion own;
+    private final MemorySegment memory;
+    private final MemoryRegion staging;
+    private final MemorySegment staged;
+    private final long stagingAt;
+
+    private final Slot[] slots;
+    private final long freedAt;
+    private long sent;
+    private @Nullable SignalWait freedWait;
+    private boolean awaitsSlot;
+
+    private final long[] arrivedAt;
+    private final long[] slotAt;
+    private final @Nullable SignalWait[] arrivalWaits;
+    private final Freeing[] freeing = new Freeing[FREEING_TRANSFERS];
+    private final int freedAtOnce;
+    private long received;
+    private long released;
+    private boolean awaitsArrival;
+    private boolean stopped;
+
+    // of the collective that runs on the channel; kept here for it
+    private long sendingFor = -1;
+    private long receivingFor = -1;
+    private int firstWaiting = -1;
+    private int lastWaiting = -1;
+
+    /**
+     * Creates a link.
+     *
+     * @param rank this rank
+     * @param peer the other one
+     * @param own this rank's region, laid out as that of the peer
+     * @param staging local memory for small messages, of {@link #stagingBytes}
+     */
+    public Link(
+            LinkLayout layout,
+            int rank,
+            int peer,
+            int channel,
+            RemoteRegion remote,
+            MemoryRegion own,
+            MemoryRegion staging,
+            LaneUser user) {
+        this.peer = peer;
+        this.channel = channel;
+        this.layout = layout;
+        this.remote = remote;
+        this.connection = remote.connection();
+        this.own = own;
+        this.memory = own.segment();
+        this.staging = staging;
+        this.staged = staging.segment();
+        this.stagingAt = ((long) peer * layout.channels() + channel) * layout.slots() * stageBytes(layout);
+        this.user = user;
+        this.slots = new Slot[layout.slots()];
+        this.arrivedAt = new long[layout.slots()];
+        this.slotAt = new long[layout.slots()];
+        this.arrivalWaits = new SignalWait[layout.slots()];
+        for (int i = 0; i < slots.length; i++) {
+            slots[i] = new Slot(
+                    i,
+                    new RemoteSignal(remote, layout.arrivedAt(rank, channel, i)).weak(),
+                    layout.slotAt(rank, channel, i),
+                    stagingAt + (long) i * stageBytes(layout));
+            arrivedAt[i] = layout.arrivedAt(peer, channel, i);
+            slotAt[i] = layout.slotAt(peer, channel, i);
+        }
+        this.freedAt = layout.freedAt(peer, channel);
+        this.freedAtOnce = Math.max(1, layout.slots() / 2);
+        RemoteSignal freed = new RemoteSignal(remote, layout.freedAt(rank, channel));
+        SignalUpdate update = new SignalUpdate(freed, freedAtOnce, SignalOrder.WEAK);
+        for (int i = 0; i < freeing.length; i++) {
+            freeing[i] = new Freeing(update);
+        }
+    }
+
+    private static long stageBytes(LinkLayout layout) {
+        return LinkLayout.LARGE_AT + (long) layout.smallBytes();
+    }
+
+    /** Returns the length of the local memory for the small messages of all links. */
+    public static long stagingBytes(LinkLayout layout) {
+        return (long) layout.size() * layout.channels() * layout.slots() * stageBytes(layout);
+    }
+
+    /** Returns the other rank. */
+    public int peer() {
+        return peer;
+    }
+
+    /** Returns the channel. */
+    public int channel() {
+        return channel;
+    }
+
+    /** Returns the longest message that travels with its header, in bytes. */
+    public int smallBytes() {
+        return layout.smallBytes();
+    }
+
+    // ---- sending ----
+
+    /** One slot at the peer, and what fills it. */
+    private final class Slot implements TransferCallback {
+        private final int index;
+        private final SignalUpdate arrived;
+        private final long at;
+        private final long staging;
+        private final @Nullable PreparedTransfer[] bySize = new PreparedTransfer[SIZES];
+        private boolean busy;
+
+        Slot(int index, SignalUpdate arrived, long at, long staging) {
+            this.index = index;
+            this.arrived = arrived;
+            this.at = at;
+            this.staging = staging;
+        }
+
+        /** The transfer that writes the staged message, rounded up to a power of two. */
+        PreparedTransfer ofSize(int bytes) {
+            int index = Math.max(SMALLEST_SIZE, Integer.SIZE - Integer.numberOfLeadingZeros(bytes - 1));
+            PreparedTransfer transfer = bySize[index];
+            if (transfer == null) {
+                long length = Math.min(1L << index, stageBytes(layout));
+                transfer = connection
+                        .prepared()
+                        .writeWithSignal(
+                                Link.this.staging,
+                                staging,
+                                remote,
+                                at,
+                                length,
+                                arrived,
+                                TransferOptions.defaults(),
+                                this);
+                bySize[index] = transfer;
+            }
+            return transfer;
+        }
+
+        @Override
+        public void terminated(Transfer transfer, @Nullable SluiceException error) {
+            busy = false;
+            user.sendEnded(Link.this, index, error);
+        }
+    }
+
+    /** Returns whether the next message can be sent now. */
+    public boolean canSend() {
+        return !slots[nextSlot()].busy && sent - (long) WORD.getAcquire(memory, freedAt) < slots.length;
+    }
+
+    /** Returns the slot of the next message. */
+    public int nextSlot() {
+        return (int) (sent % slots.length);
+    }
+
+    /** Returns the number of slots. */
+    public int slots() {
+        return slots.length;
+    }
+
+    /** Asks for {@link LaneUser#laneReady} when the next slot has been given back. A busy one ends by itself. */
+    public void awaitSlot() {
+        if (awaitsSlot || stopped) {
+            return;
+        }
+        long needed = sent - slots.length + 1;
+        if ((long) WORD.getAcquire(memory, freedAt) >= needed) {
+            // the slot is free, but its last message has not ended: that makes the user ready as well
+            return;
+        }
+        awaitsSlot = true;
+        SignalWait wait = freedWait;
+        if (wait == null) {
+            freedWait = own.signal(freedAt).onAtLeast(needed, connection.loop(), (which, value, error) -> {
+                awaitsSlot = false;
+                ready(error);
+            });
+        } else {
+            wait.arm(needed);
+        }
+    }
+
+    /** Sends a header and a small message, which may be changed at once. */
+    public void sendSmall(long header, long count, MemorySegment from, long offset, int length) {
+        Slot slot = slots[nextSlot()];
+        staged.set(HEADER, slot.staging, header);
+        staged.set(HEADER, slot.staging + Long.BYTES, count);
+        if (length > 0) {
+            MemorySegment.copy(from, offset, staged, slot.staging + LinkLayout.HEADER_BYTES, length);
+        }
+        begin(slot, slot.ofSize(LinkLayout.HEADER_BYTES + length));
+    }
+
+    /** Sends a large message straight from a region. */
+    public void send(MemoryRegion from, long offset, long length, TransferOptions options) {
+        Slot slot = slots[nextSlot()];
+        sent++;
+        slot.busy = true;
+        try {
+            connection.writeWithSignal(
+                    from, offset, remote, slot.at + LinkLayout.LARGE_AT, length, slot.arrived, options, slot);
+        } catch (SluiceException e) {
+            slot.busy = false;
+            throw new LinkFailedException(peer, e);
+        }
+    }
+
+    /** Prepares what {@link #send(PreparedTransfer)} sends whenever this slot is the next. */
+    public PreparedTransfer prepare(MemoryRegion from, long offset, long length, TransferOptions options) {
+        Slot slot = slots[nextSlot()];
+        return connection
+                .prepared()
+                .writeWithSignal(
+                        from, offset, remote, slot.at + LinkLayout.LARGE_AT, length, slot.arrived, options, slot);
+    }
+
+    /** Sends a large message that was prepared for this slot. */
+    public void send(PreparedTransfer prepared) {
+        begin(slots[nextSlot()], prepared);
+    }
+
+    private void begin(Slot slot, PreparedTransfer transfer) {
+        sent++;
+        slot.busy = true;
+        try {
+            transfer.start();
+        } catch (SluiceException e) {
+            slot.busy = false;
+            throw new LinkFailedException(peer, e);
+        }
+    }
+
+    // ---- receiving ----
+
+    /** Returns whether the next message has arrived. */
+    public boolean hasArrived() {
+        int slot = (int) (received % slots.length);
+        return (long) WORD.getAcquire(memory, arrivedAt[slot]) > received / slots.length;
+    }
+
+    /** Asks for {@link LaneUser#laneReady} when the next message has arrived. */
+    public void awaitArrival() {
+        if (awaitsArrival || stopped) {
+            return;
+        }
+        awaitsArrival = true;
+        int slot = (int) (received % slots.length);
+        long needed = received / slots.length + 1;
+        SignalWait wait = arrivalWaits[slot];
+        if (wait == null) {
+            arrivalWaits[slot] = own.signal(arrivedAt[slot])
+                    .onAtLeast(needed, connection.loop(), (which, value, error) -> {
+                        awaitsArrival = false;
+                        ready(error);
+                    });
+        } else {
+            wait.arm(needed);
+        }
+    }
+
+    private void ready(@Nullable SluiceException error) {
+        if (error == null && !stopped) {
+            user.laneReady(this);
+        }
+    }
+
+    /** The first word of the next message's header. */
+    public long header() {
+        return memory.get(HEADER, slotAt[(int) (received % slots.length)]);
+    }
+
+    /** The second word of the next message's header. */
+    public long headerCount() {
+        return memory.get(HEADER, slotAt[(int) (received % slots.length)] + Long.BYTES);
+    }
+
+    /** The memory in which messages arrive. */
+    public MemorySegment memory() {
+        return memory;
+    }
+
+    /** Where the bytes of the next message are in {@link #memory()}. */
+    public long payloadAt(boolean small) {
+        return slotAt[(int) (received % slots.length)] + (small ? LinkLayout.HEADER_BYTES : LinkLayout.LARGE_AT);
+    }
+
+    /** Says that the next message is processed; its slot goes back to the sender. */
+    public void release() {
+        received++;
+        if (received - released >= freedAtOnce) {
+            released += freedAtOnce;
+            for (Freeing each : freeing) {
+                if (!each.busy) {
+                    each.start();
+                    return;
+                }
+            }
+            connection.signal(freeing[0].update, TransferOptions.defaults(), (transfer, error) -> freed(error));
+        }
+    }
+
+    private void freed(@Nullable SluiceException error) {
+        if (error != null && !stopped) {
+            user.laneFailed(this, error);
+        }
+    }
+
+    /** Gives slots back. */
+    private final class Freeing implements TransferCallback {
+        private final SignalUpdate update;
+        private @Nullable PreparedTransfer transfer;
+        private boolean busy;
+
+        Freeing(SignalUpdate update) {
+            this.update = update;
+        }
+
+        void start() {
+            PreparedTransfer prepared = transfer;
+            if (prepared == null) {
+                prepared = connection.prepared().signal(update, TransferOptions.defaults(), this);
+                transfer = prepared;
+            }
+            busy = true;
+            try {
+                prepared.start();
+            } catch (SluiceException e) {
+                busy = false;
+                throw new LinkFailedException(peer, e);
+            }
+        }
+
+        @Override
+        public void terminated(Transfer ended, @Nullable SluiceException error) {
+            busy = false;
+            freed(error);
+        }
+    }
+
+    // ---- the collective that runs ----
+
+    /** Returns whether a header was sent for a collective. */
+    public boolean sendsFor(long sequence) {
+        return sendingFor == sequence;
+    }
+
+    /** Says that a header was sent for a collective. */
+    public void sendingFor(long sequence) {
+        sendingFor = sequence;
+    }
+
+    /** Returns whether a header has arrived for a collective. */
+    public boolean receivesFor(long sequence) {
+        return receivingFor == sequence;
+    }
+
+    /** Says that a header has arrived for a collective. */
+    public void receivingFor(long sequence) {
+        receivingFor = sequence;
+    }
+
+    /** Returns the first step that waits for a slot, or -1. */
+    public int firstWaiting() {
+        return firstWaiting;
+    }
+
+    /**
+     * Adds a step that waits for a slot.
+     *
+     * @param next the successor of each waiting step
+     */
+    public void addWaiting(int step, int[] next) {
+        next[step] = -1;
+        if (firstWaiting < 0) {
+            firstWaiting = step;
+        } else {
+            next[lastWaiting] = step;
+        }
+        lastWaiting = step;
+    }
+
+    /** Removes the first step that waits. */
+    public void removeWaiting(int[] next) {
+        firstWaiting = next[firstWaiting];
+    }
+
+    /** Stops waiting: the user gets no more calls but those for messages that were sent. */
+    public void stop() {
+        stopped = true;
+        SignalWait freed = freedWait;
+        if (freed != null) {
+            freed.close();
+        }
+        for (SignalWait wait : arrivalWaits) {
+            if (wait != null) {
+                wait.close();
+            }
+        }
+    }
+}

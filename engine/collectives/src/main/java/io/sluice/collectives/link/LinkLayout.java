@@ -1,0 +1,141 @@
+package io.sluice.collectives.link;
+
+import io.sluice.engine.RemoteSignal;
+
+/**
+ * Where things are in the region that a rank gives its team; the same on all ranks. First come the words
+ * that peers add to, then the slots of messages.
+ *
+ * <p>A slot holds one message: a small one follows its header, a large one begins at {@link #LARGE_AT}.
+ */
+public final class LinkLayout {
+    /** The length of a header. */
+    public static final int HEADER_BYTES = 16;
+
+    /** The longest message that is sent together with its header, out of a copy. */
+    public static final int SMALL_BYTES = 8 << 10;
+
+    /** Where a large message begins in its slot; small ones follow the header. */
+    public static final int LARGE_AT = 64;
+
+    /** How many rounds the survivors of a revoked team may need to agree. */
+    public static final int AGREEMENT_ROUNDS = 32;
+
+    private static final int RANKS_OF_A_WORD = 48;
+    private static final int MOST_SLOTS = 8;
+    private static final int LONGEST_CHUNK = 256 << 10;
+    private static final int SHORTEST_CHUNK = 1 << 10;
+    private static final int ALIGNMENT = 64;
+
+    private final int size;
+    private final int channels;
+    private final int slots;
+    private final int slotBytes;
+    private final long slotsAt;
+
+    /**
+     * Divides memory among links.
+     *
+     * @param size the number of ranks
+     * @param channels the number of channels
+     * @param scratchBytes for the slots
+     * @throws IllegalArgumentException if that is too little
+     */
+    public LinkLayout(int size, int channels, long scratchBytes) {
+        this.size = size;
+        this.channels = channels;
+        this.slots = MOST_SLOTS;
+        long links = (long) Math.max(1, size - 1) * channels;
+        long chunk = Math.min(LONGEST_CHUNK, scratchBytes / (links * slots) - LARGE_AT) / ALIGNMENT * ALIGNMENT;
+        if (chunk < SHORTEST_CHUNK) {
+            throw new IllegalArgumentException(scratchBytes + " bytes of scratch memory are too few for " + size
+                    + " ranks: they need " + links * slots * (SHORTEST_CHUNK + LARGE_AT));
+        }
+        this.slotBytes = (int) chunk + LARGE_AT;
+        this.slotsAt = align(wordAt(words()));
+    }
+
+    private static long align(long offset) {
+        return (offset + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    }
+
+    private static long wordAt(long index) {
+        return index * RemoteSignal.BYTES;
+    }
+
+    private long words() {
+        return (long) size * (2 + (long) AGREEMENT_ROUNDS * agreementWords() + (long) channels * (1 + slots));
+    }
+
+    /** Returns the number of ranks. */
+    public int size() {
+        return size;
+    }
+
+    /** Returns the number of channels. */
+    public int channels() {
+        return channels;
+    }
+
+    /** Returns the number of slots of a link. */
+    int slots() {
+        return slots;
+    }
+
+    /** Returns the longest message, in bytes; a multiple of 64. */
+    public int chunkBytes() {
+        return slotBytes - LARGE_AT;
+    }
+
+    /** Returns the longest message that travels with its header, in bytes. */
+    public int smallBytes() {
+        return Math.min(SMALL_BYTES, chunkBytes());
+    }
+
+    /** Returns the length of the region. */
+    public long bytes() {
+        return slotsAt + (long) size * channels * slots * slotBytes;
+    }
+
+    /** The word by which a peer says that it has revoked the team, and why. */
+    public long revokedAt(int peer) {
+        return wordAt(peer);
+    }
+
+    /** The word by which a peer says that it has left the team. */
+    public long leftAt(int peer) {
+        return wordAt(size + peer);
+    }
+
+    /** How many words name a set of ranks. */
+    public int agreementWords() {
+        return (size + RANKS_OF_A_WORD - 1) / RANKS_OF_A_WORD;
+    }
+
+    /** How many ranks a word names. */
+    public static int ranksOfAWord() {
+        return RANKS_OF_A_WORD;
+    }
+
+    /** The word by which a peer gives its part of a set of ranks, in a round of an agreement. */
+    public long agreementAt(int peer, int round, int word) {
+        return wordAt(2L * size + ((long) peer * AGREEMENT_ROUNDS + round) * agreementWords() + word);
+    }
+
+    /** The word by which a peer gives back slots of messages that this rank sent it. */
+    long freedAt(int peer, int channel) {
+        long before = (long) size * (2 + (long) AGREEMENT_ROUNDS * agreementWords());
+        return wordAt(before + (long) peer * channels + channel);
+    }
+
+    /** The word that counts the messages in a slot. */
+    long arrivedAt(int peer, int channel, int slot) {
+        long before = (long) size * (2 + (long) AGREEMENT_ROUNDS * agreementWords() + channels);
+        return wordAt(before + ((long) peer * channels + channel) * slots + slot);
+    }
+
+    /** Where a slot of a peer's messages begins. */
+    long slotAt(int peer, int channel, int slot) {
+        return slotsAt + (((long) peer * channels + channel) * slots + slot) * slotBytes;
+    }
+}

@@ -1,0 +1,68 @@
+package io.sluice.collectives.plan;
+
+import io.sluice.collectives.plan.Step.Buffer;
+
+/** Exchanges with ranks at distances 1, 2, 4 and so on. */
+public final class DoublingPlans {
+    private DoublingPlans() {}
+
+    /**
+     * Recursive doubling. Where the number of ranks is no power of two, the first ranks are folded: the even ones give
+     * their elements to the next rank and get the result from it. Both ranks of an exchange compute the reduction with
+     * the lower one's operand first, so all get the same bits.
+     */
+    public static Plan allReduce(Shape shape, long bytes) {
+        PlanBuilder plan = new PlanBuilder(shape);
+        if (shape.size() == 1) {
+            return RingPlans.alone(shape, plan, bytes);
+        }
+        int power = Integer.highestOneBit(shape.size());
+        int folded = shape.size() - power;
+        int rank = shape.rank();
+        boolean pairs = rank < 2 * folded;
+        if (pairs && rank % 2 == 0) {
+            plan.send(rank + 1, Buffer.SOURCE, 0, bytes);
+            // the result may overwrite the source
+            plan.receive(rank + 1, Buffer.TARGET, 0, bytes);
+            return plan.build();
+        }
+        Buffer current = Buffer.SOURCE;
+        if (pairs) {
+            for (int i = 0; i < plan.messages(bytes); i++) {
+                plan.reduceOne(
+                        rank - 1, current, Buffer.TARGET, plan.start(i), plan.start(i), plan.length(i, bytes), true);
+            }
+            current = Buffer.TARGET;
+        }
+        int position = pairs ? rank / 2 : rank - folded;
+        for (int distance = 1; distance < power; distance *= 2) {
+            int other = position ^ distance;
+            int peer = other < folded ? 2 * other + 1 : other + folded;
+            for (int i = 0; i < plan.messages(bytes); i++) {
+                long start = plan.start(i);
+                long length = plan.length(i, bytes);
+                plan.sendOne(peer, current, start, length);
+                if (current == Buffer.TARGET || shape.inPlace()) {
+                    plan.drain();
+                }
+                plan.reduceOne(peer, current, Buffer.TARGET, start, start, length, other < position);
+            }
+            current = Buffer.TARGET;
+        }
+        plan.divideIfAverage(0, bytes);
+        if (pairs) {
+            plan.send(rank - 1, Buffer.TARGET, 0, bytes);
+        }
+        return plan.build();
+    }
+
+    /** A barrier: after round k a rank has heard, directly or not, from the 2^k ranks before it. */
+    public static Plan barrier(Shape shape) {
+        PlanBuilder plan = new PlanBuilder(shape);
+        for (int distance = 1; distance < shape.size(); distance *= 2) {
+            plan.sendOne(shape.after(distance), Buffer.SOURCE, 0, 0);
+            plan.receiveOne(shape.before(distance), Buffer.TARGET, 0, 0);
+        }
+        return plan.build();
+    }
+}

@@ -1,0 +1,94 @@
+package io.sluice.collectives.plan;
+
+import io.sluice.collectives.plan.Step.Buffer;
+import io.sluice.collectives.plan.Step.Kind;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Collects the steps of one rank. */
+final class PlanBuilder {
+    private final Shape shape;
+    private final List<Step> steps = new ArrayList<>();
+    private long workBytes;
+
+    PlanBuilder(Shape shape) {
+        this.shape = shape;
+    }
+
+    /** How many messages carry a range; an empty one is one empty message. */
+    int messages(long length) {
+        return (int) Math.max(1, (length + shape.chunkBytes() - 1) / shape.chunkBytes());
+    }
+
+    /** Where a message begins in its range. */
+    long start(int message) {
+        return message * shape.chunkBytes();
+    }
+
+    /** The length of a message of a range. */
+    long length(int message, long length) {
+        return Math.min(shape.chunkBytes(), length - start(message));
+    }
+
+    /** Sends a range in as many messages as it needs. */
+    void send(int peer, Buffer from, long offset, long length) {
+        for (int i = 0; i < messages(length); i++) {
+            sendOne(peer, from, offset + start(i), length(i, length));
+        }
+    }
+
+    void sendOne(int peer, Buffer from, long offset, long length) {
+        steps.add(new Step(Kind.SEND, peer, from, offset, Buffer.TARGET, 0, length, false));
+    }
+
+    /** Receives a range in as many messages as it needs. */
+    void receive(int peer, Buffer to, long offset, long length) {
+        for (int i = 0; i < messages(length); i++) {
+            receiveOne(peer, to, offset + start(i), length(i, length));
+        }
+    }
+
+    void receiveOne(int peer, Buffer to, long offset, long length) {
+        steps.add(new Step(Kind.RECEIVE, peer, Buffer.SOURCE, 0, to, offset, length, false));
+    }
+
+    /** Receives one message and reduces it with the same range of a buffer. */
+    void reduceOne(int peer, Buffer operand, Buffer to, long offset, long toOffset, long length, boolean messageFirst) {
+        steps.add(new Step(Kind.REDUCE, peer, operand, offset, to, toOffset, length, messageFirst));
+    }
+
+    void copy(Buffer from, long fromOffset, Buffer to, long toOffset, long length) {
+        for (int i = 0; length > 0 && i < messages(length); i++) {
+            steps.add(new Step(
+                    Kind.COPY, -1, from, fromOffset + start(i), to, toOffset + start(i), length(i, length), false));
+        }
+    }
+
+    void drain() {
+        steps.add(new Step(Kind.DRAIN, -1, Buffer.SOURCE, 0, Buffer.TARGET, 0, 0, false));
+    }
+
+    /** Divides by the number of ranks, if the result is an average. */
+    void divideIfAverage(long offset, long length) {
+        for (int i = 0; shape.average() && length > 0 && i < messages(length); i++) {
+            steps.add(new Step(
+                    Kind.DIVIDE,
+                    -1,
+                    Buffer.TARGET,
+                    offset + start(i),
+                    Buffer.TARGET,
+                    offset + start(i),
+                    length(i, length),
+                    false));
+        }
+    }
+
+    /** Says how much memory {@link Buffer#WORK} needs. */
+    void work(long bytes) {
+        workBytes = Math.max(workBytes, bytes);
+    }
+
+    Plan build() {
+        return new Plan(steps, workBytes);
+    }
+}

@@ -1,0 +1,5 @@
+/** Element-wise reductions of memory. */
+@NullMarked
+package io.sluice.collectives.reduce;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,361 @@
+package io.sluice.collectives.run;
+
+import io.sluice.collectives.link.Link;
+import io.sluice.collectives.plan.Plan;
+import io.sluice.collectives.plan.Step;
+import io.sluice.collectives.reduce.Reducer;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.PreparedTransfer;
+import io.sluice.engine.TransferOptions;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A collective on this rank: takes the steps of its plan, each when it can. Submitted from any thread; the rest is the
+ * loop's. A run can be submitted again once it has ended, and allocates nothing then.
+ */
+public final class Run extends Pending {
+    /** {@link #advance} returns it when all steps are taken and nothing is under way. */
+    static final int DONE = -1;
+
+    private static final int ONE_STEP = 1 << 10;
+
+    private final Plan plan;
+    private final Memory source;
+    private final Memory target;
+    private final Memory work;
+    private final Signature signature;
+    private final Reducer reducer;
+    private final TransferOptions options;
+    private final int[] nextWaiting;
+    // of a run that is started again and again, by step and slot
+    private final @Nullable PreparedTransfer @Nullable [] @Nullable [] prepared;
+    private final int pinnedChannel;
+
+    private long number;
+    private long headerWord;
+    private int position;
+    private int awaited = -1;
+    private long done;
+    private volatile long processed;
+    // the next on the channel
+    @Nullable
+    Run next;
+
+    /**
+     * Says what ranks must agree on.
+     *
+     * @param header the first word of the header, without a number
+     * @param elementBytes the length of an element
+     * @param type the type's code
+     * @param operation the operation's code
+     * @param size the number of ranks
+     * @param count what all ranks agree on
+     * @param sent instead of the count: what this rank sends to each, or {@code null}
+     * @param received instead of the count: what this rank receives from each, or {@code null}
+     */
+    public record Signature(
+            long header,
+            int elementBytes,
+            int type,
+            int operation,
+            int size,
+            long count,
+            long @Nullable [] sent,
+            long @Nullable [] received) {
+
+        long sentTo(int peer) {
+            long[] counts = sent;
+            return counts == null ? count : counts[peer];
+        }
+
+        long receivedFrom(int peer) {
+            long[] counts = received;
+            return counts == null ? count : counts[peer];
+        }
+    }
+
+    /**
+     * Creates a run.
+     *
+     * @param work memory for intermediate results, as much as the plan needs
+     * @param channel for a run that is submitted more than once, the channel of all its runs; -1 for one that is
+     *     submitted once, which uses any
+     */
+    public Run(
+            Plan plan,
+            Memory source,
+            Memory target,
+            Memory work,
+            Signature signature,
+            Reducer reducer,
+            TransferOptions options,
+            int channel,
+            RunEnd end) {
+        super(end);
+        this.plan = plan;
+        this.source = source;
+        this.target = target;
+        this.work = work;
+        this.signature = signature;
+        this.reducer = reducer;
+        this.options = options;
+        this.nextWaiting = new int[plan.size()];
+        this.prepared = channel < 0 ? null : new PreparedTransfer[plan.size()][];
+        this.pinnedChannel = channel;
+    }
+
+    /** Returns how many bytes have arrived and are processed; any thread. */
+    public long processed() {
+        return processed;
+    }
+
+    /** The channel of all its runs, or -1. */
+    int pinnedChannel() {
+        return pinnedChannel;
+    }
+
+    @Override
+    String text() {
+        return "collective " + number;
+    }
+
+    @Override
+    int awaited() {
+        return awaited;
+    }
+
+    /** Called when the run has got its number. */
+    void numbered(long value) {
+        number = value;
+        headerWord = Header.numbered(signature.header, value);
+        position = 0;
+        reset();
+        awaited = -1;
+        done = 0;
+        processed = 0;
+    }
+
+    /**
+     * Takes steps.
+     *
+     * @param budget about how many bytes to process
+     * @return the bytes processed; less than the budget if it must wait; {@link #DONE} at the end
+     */
+    int advance(@Nullable Link[] links, int budget) {
+        for (Link link : links) {
+            if (link != null && link.firstWaiting() >= 0) {
+                sendWaiting(link);
+            }
+        }
+        int used = 0;
+        while (used < budget) {
+            if (position == plan.size()) {
+                return !isUnderWay() && !waits(links) ? DONE : used;
+            }
+            Step step = plan.step(position);
+            boolean taken = switch (step.kind()) {
+                case SEND -> {
+                    sendOrWait(to(links, step), position, step);
+                    yield true;
+                }
+                case RECEIVE, REDUCE -> take(to(links, step), step);
+                case DRAIN -> !isUnderWay() && !waits(links);
+                case COPY -> {
+                    Memory from = memory(step.from());
+                    Memory to = memory(step.to());
+                    MemorySegment.copy(
+                            from.segment(),
+                            from.offset() + step.fromOffset(),
+                            to.segment(),
+                            to.offset() + step.toOffset(),
+                            step.length());
+                    yield true;
+                }
+                case DIVIDE -> {
+                    Memory to = memory(step.to());
+                    long count = step.length() / signature.elementBytes;
+                    reducer.divide(signature.type, to.segment(), to.offset() + step.toOffset(), count, signature.size);
+                    yield true;
+                }
+            };
+            if (!taken) {
+                return used;
+            }
+            awaited = -1;
+            position++;
+            used += ONE_STEP + (int) step.length();
+        }
+        return used;
+    }
+
+    private static Link to(@Nullable Link[] links, Step step) {
+        return Objects.requireNonNull(links[step.peer()]);
+    }
+
+    private static boolean waits(@Nullable Link[] links) {
+        for (Link link : links) {
+            if (link != null && link.firstWaiting() >= 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private Memory memory(Step.Buffer buffer) {
+        return switch (buffer) {
+            case SOURCE -> source;
+            case TARGET -> target;
+            case WORK -> work;
+        };
+    }
+
+    // ---- sending ----
+
+    private void sendOrWait(Link link, int index, Step step) {
+        if (link.firstWaiting() >= 0 || !send(link, index, step)) {
+            link.addWaiting(index, nextWaiting);
+            link.awaitSlot();
+        }
+    }
+
+    private void sendWaiting(Link link) {
+        while (link.firstWaiting() >= 0) {
+            int index = link.firstWaiting();
+            if (!send(link, index, plan.step(index))) {
+                link.awaitSlot();
+                return;
+            }
+            link.removeWaiting(nextWaiting);
+        }
+    }
+
+    private boolean send(Link link, int index, Step step) {
+        if (!link.canSend()) {
+            return false;
+        }
+        Memory from = memory(step.from());
+        long offset = from.offset() + step.fromOffset();
+        long count = signature.sentTo(link.peer());
+        // counted after the call, which may throw; a message may end inside it
+        if (step.length() <= link.smallBytes()) {
+            link.sendingFor(number);
+            link.sendSmall(headerWord, count, from.segment(), offset, (int) step.length());
+            sendBegins();
+            return true;
+        }
+        if (!link.sendsFor(number)) {
+            link.sendingFor(number);
+            link.sendSmall(headerWord, count, from.segment(), offset, 0);
+            sendBegins();
+            if (!link.canSend()) {
+                return false;
+            }
+        }
+        @Nullable PreparedTransfer @Nullable [] @Nullable [] transfers = prepared;
+        if (transfers == null) {
+            link.send(from.region(), offset, step.length(), options);
+        } else {
+            link.send(prepared(transfers, link, index, from.region(), offset, step.length()));
+        }
+        sendBegins();
+        return true;
+    }
+
+    /** The slots that a step meets repeat after some runs, so a transfer is kept for each. */
+    private PreparedTransfer prepared(
+            @Nullable PreparedTransfer[] @Nullable [] prepared,
+            Link link,
+            int index,
+            MemoryRegion from,
+            long offset,
+            long length) {
+        @Nullable PreparedTransfer @Nullable [] bySlot = prepared[index];
+        if (bySlot == null) {
+            bySlot = new PreparedTransfer[link.slots()];
+            prepared[index] = bySlot;
+        }
+        PreparedTransfer transfer = bySlot[link.nextSlot()];
+        if (transfer == null) {
+            transfer = link.prepare(from, offset, length, options);
+            bySlot[link.nextSlot()] = transfer;
+        }
+        return transfer;
+    }
+
+    // ---- receiving ----
+
+    private boolean take(Link link, Step step) {
+        boolean small = step.length() <= link.smallBytes();
+        if (small || !link.receivesFor(number)) {
+            if (!hasArrived(link)) {
+                return false;
+            }
+            check(link);
+            link.receivingFor(number);
+            if (!small) {
+                link.release();
+            }
+        }
+        if (!small && !hasArrived(link)) {
+            return false;
+        }
+        process(link, step, link.payloadAt(small));
+        link.release();
+        done += step.length();
+        processed = done;
+        return true;
+    }
+
+    private boolean hasArrived(Link link) {
+        if (link.hasArrived()) {
+            return true;
+        }
+        awaited = link.peer();
+        link.awaitArrival();
+        return false;
+    }
+
+    private void check(Link link) {
+        long count = signature.receivedFrom(link.peer());
+        if (link.header() != headerWord || link.headerCount() != count) {
+            throw new HeaderMismatch(link.peer(), headerWord, count, link.header(), link.headerCount());
+        }
+    }
+
+    private void process(Link link, Step step, long at) {
+        Memory to = memory(step.to());
+        long offset = to.offset() + step.toOffset();
+        if (step.kind() == Step.Kind.RECEIVE) {
+            MemorySegment.copy(link.memory(), at, to.segment(), offset, step.length());
+            return;
+        }
+        Memory operand = memory(step.from());
+        long operandAt = operand.offset() + step.fromOffset();
+        long count = step.length() / signature.elementBytes;
+        if (step.messageFirst()) {
+            reducer.reduce(
+                    signature.type,
+                    signature.operation,
+                    to.segment(),
+                    offset,
+                    link.memory(),
+                    at,
+                    operand.segment(),
+                    operandAt,
+                    count);
+        } else {
+            reducer.reduce(
+                    signature.type,
+                    signature.operation,
+                    to.segment(),
+                    offset,
+                    operand.segment(),
+                    operandAt,
+                    link.memory(),
+                    at,
+                    count);
+        }
+    }
+}

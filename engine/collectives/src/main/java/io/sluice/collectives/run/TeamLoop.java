@@ -1,0 +1,586 @@
+package io.sluice.collectives.run;
+
+import io.sluice.collectives.link.LaneUser;
+import io.sluice.collectives.link.Link;
+import io.sluice.collectives.link.LinkFailedException;
+import io.sluice.collectives.link.LinkLayout;
+import io.sluice.engine.ConnectionLostException;
+import io.sluice.engine.EngineLoop;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.OutcomeUnknownException;
+import io.sluice.engine.RemoteAccessException;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.TooManyPendingException;
+import java.util.Collections;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jctools.queues.MpscArrayQueue;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs the collectives of a team on its loop. Collective s runs on channel s mod C after those before it on that
+ * channel, so messages of a channel need no number. The first failure ends all that has not ended, and all that comes
+ * later. {@link #submit}, {@link #failure}, {@link #failed} and {@link #close} may be called from any thread; everything
+ * else is the loop's.
+ */
+public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Listener, Exchange.Ends {
+    /** How many collectives may have been called and not ended. */
+    public static final int MOST_PENDING = 4096;
+
+    private static final Logger LOG = LoggerFactory.getLogger(TeamLoop.class);
+    private static final int KIB = 1 << 10;
+    // the longest step, and some small ones
+    private static final int BUDGET_KIB = 512;
+
+    private final String name;
+    private final EngineLoop loop;
+    private final TeamErrors errors;
+    private final Links links;
+    private final Channel[] channels;
+    private final @Nullable RemoteRegion[] remotes;
+    private final PeerWords words;
+    private final LinkLayout layout;
+    private final int rank;
+    private final MemoryRegion own;
+    private final MpscArrayQueue<Pending> incoming = new MpscArrayQueue<>(MOST_PENDING);
+    private final AtomicInteger pending = new AtomicInteger();
+    private final Set<Integer> failed = new ConcurrentSkipListSet<>();
+    private final CompletableFuture<Void> closed = new CompletableFuture<>();
+    private volatile @Nullable SluiceException failure;
+    private volatile boolean stopped;
+    private EngineLoop.@Nullable SourceHandle handle;
+
+    private long numbers;
+    private int firstChannel;
+    private boolean exchangesReady;
+    private final PendingList all = new PendingList();
+    private @Nullable Agreement agreement;
+    private boolean closing;
+    private boolean left;
+
+    /**
+     * Creates it; {@link #start} begins.
+     *
+     * @param name for logs
+     * @param remotes the regions of the other ranks; null for this one
+     * @param own this rank's region
+     * @param staging local memory, as {@link Link#stagingBytes} says
+     */
+    public TeamLoop(
+            String name,
+            EngineLoop loop,
+            LinkLayout layout,
+            int rank,
+            @Nullable RemoteRegion[] remotes,
+            MemoryRegion own,
+            MemoryRegion staging,
+            TeamErrors errors) {
+        this.name = name;
+        this.loop = loop;
+        this.errors = errors;
+        this.remotes = remotes;
+        this.layout = layout;
+        this.rank = rank;
+        this.own = own;
+        this.words = new PeerWords(layout, rank, own, remotes);
+        this.links = new Links(layout, rank, remotes, own, staging, this, this);
+        this.channels = links.channels;
+    }
+
+    /** Begins to run and to watch the peers. Once, on any thread. */
+    public void start() {
+        EngineLoop.SourceHandle added = loop.addSource(this, BUDGET_KIB);
+        handle = added;
+        onLoop(() -> {
+            words.listen(loop, this);
+            links.begin();
+        });
+        for (int i = 0; i < remotes.length; i++) {
+            int peer = i;
+            RemoteRegion remote = remotes[peer];
+            if (remote != null) {
+                remote.connection().ended().whenComplete((nothing, error) -> onLoop(() -> lost(peer, error)));
+            }
+        }
+    }
+
+    private void onLoop(Runnable task) {
+        try {
+            loop.execute(task);
+        } catch (SluiceException engineIsClosed) {
+            // the source is removed as well, which ends everything
+        }
+    }
+
+    // ---- any thread ----
+
+    /** Returns why no collective can succeed any more, or null. */
+    public @Nullable SluiceException failure() {
+        return failure;
+    }
+
+    /** Returns the ranks that were lost or have left, as far as this rank knows; a view. */
+    public Set<Integer> failed() {
+        return Collections.unmodifiableSet(failed);
+    }
+
+    /**
+     * Adds a run, whose number follows that of the run before.
+     *
+     * @param timeoutNanos how long it may take
+     */
+    public void submit(Pending run, long timeoutNanos) {
+        SluiceException error = failure;
+        if (error != null) {
+            throw error;
+        }
+        if (pending.incrementAndGet() > MOST_PENDING) {
+            pending.decrementAndGet();
+            throw new TooManyPendingException(MOST_PENDING + " collectives of " + name + " are pending");
+        }
+        run.deadline = System.nanoTime() + timeoutNanos;
+        if (!incoming.offer(run)) {
+            throw new AssertionError("the queue holds as many as may be pending");
+        }
+        signal();
+        if (stopped) {
+            endAll();
+        }
+    }
+
+    /** Looks again at runs that were held back. */
+    public void signal() {
+        EngineLoop.SourceHandle source = handle;
+        if (source != null) {
+            source.signal();
+        }
+    }
+
+    /** Ends all collectives here and on the other ranks. */
+    public CompletableFuture<Void> revoke() {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        try {
+            loop.execute(() -> {
+                fail(errors.revoked(-1), Revocation.BY_CALL, Set.of());
+                done.complete(null);
+            });
+        } catch (SluiceException engineIsClosed) {
+            done.complete(null);
+        }
+        return done;
+    }
+
+    /**
+     * Revokes the team, and agrees with the survivors on the failed ranks. All of them call it.
+     *
+     * @return the failed ranks, the same set on all survivors
+     */
+    public CompletableFuture<Set<Integer>> agree() {
+        CompletableFuture<Set<Integer>> agreed = new CompletableFuture<>();
+        try {
+            loop.execute(() -> {
+                fail(errors.revoked(-1), Revocation.BY_CALL, Set.of());
+                Agreement before = agreement;
+                if (before != null && !before.decided().isDone()) {
+                    agreed.completeExceptionally(new IllegalStateException(name + " is shrinking already"));
+                    return;
+                }
+                Agreement next = new Agreement(
+                        layout, rank, own, remotes, failed, loop, before == null ? 0 : before.nextRound());
+                agreement = next;
+                next.decided().whenComplete((ranks, error) -> {
+                    if (error == null) {
+                        agreed.complete(ranks);
+                    } else {
+                        agreed.completeExceptionally(error);
+                    }
+                });
+                next.begin();
+            });
+        } catch (SluiceException engineIsClosed) {
+            agreed.completeExceptionally(engineIsClosed);
+        }
+        return agreed;
+    }
+
+    /** Ends all collectives here, and tells the other ranks. Completes when nothing here uses their memory any more. */
+    public CompletableFuture<Void> close() {
+        onLoop(() -> {
+            closing = true;
+            if (failure == null) {
+                failure = errors.closed();
+            }
+            links.stop();
+            signal();
+        });
+        if (stopped) {
+            closed.complete(null);
+        }
+        return closed;
+    }
+
+    // ---- the loop ----
+
+    @Override
+    public int poll(int budget) {
+        for (Pending run = incoming.poll(); run != null; run = incoming.poll()) {
+            accept(run);
+        }
+        int used = 0;
+        int most = budget * KIB;
+        firstChannel = (firstChannel + 1) % channels.length;
+        for (int i = 0; i < channels.length && used < most && failure == null; i++) {
+            used += advance(channels[(firstChannel + i) % channels.length], most - used);
+        }
+        if (exchangesReady && failure == null) {
+            used += advanceExchanges(Math.max(1, most - used));
+        }
+        long now = System.nanoTime();
+        if (all.isTime(now)) {
+            expire(now);
+        }
+        if (failure != null) {
+            endFailed();
+        } else if (used >= most) {
+            return budget;
+        }
+        return Math.min(budget - 1, used / KIB);
+    }
+
+    private void accept(Pending added) {
+        all.add(added);
+        if (added instanceof Run run) {
+            long number = numbers++;
+            run.numbered(number);
+            int channel = run.pinnedChannel();
+            channels[channel < 0 ? (int) (number % channels.length) : channel].add(run);
+        } else if (added instanceof PointToPoint point && failure == null) {
+            links.exchange(point.peer).add(point);
+            exchangesReady = true;
+        }
+        if (all.isEarliest(added.deadline)) {
+            lookAt(added.deadline);
+        }
+    }
+
+    private int advanceExchanges(int budget) {
+        exchangesReady = false;
+        int used = 0;
+        for (Exchange exchange : links.exchanges) {
+            if (exchange != null && failure == null) {
+                int each = 0;
+                try {
+                    each = exchange.advance(Math.max(1, budget - used));
+                } catch (LinkFailedException e) {
+                    transferFailed(e.peer(), e.error());
+                } catch (RuntimeException e) {
+                    fail(new SluiceException("a message of " + name + " failed", e), Revocation.BY_CALL, Set.of());
+                }
+                used += each;
+            }
+        }
+        exchangesReady |= used >= budget;
+        return used;
+    }
+
+    @Override
+    public void ended(PointToPoint ended) {
+        all.remove(ended);
+        end(ended, null);
+    }
+
+    @Override
+    public void mismatch(PointToPoint receive, int type, long bytes) {
+        fail(
+                errors.mismatch(receive.peer, receive.tag, receive.type, receive.bytes, type, bytes),
+                Revocation.MISMATCH,
+                Set.of());
+    }
+
+    private int advance(Channel channel, int budget) {
+        int used = 0;
+        while (used < budget && failure == null && channel.takeReady()) {
+            Run run = channel.current();
+            if (run == null) {
+                return used;
+            }
+            if (run.isGated()) {
+                // opening it signals the source, but not the channel
+                channel.ready();
+                return used;
+            }
+            SluiceException refusal = run.refusal();
+            if (refusal != null) {
+                fail(refusal, Revocation.BY_CALL, Set.of());
+                return used;
+            }
+            int processed = step(channel, run, budget - used);
+            if (processed == Run.DONE) {
+                channel.next();
+                all.remove(run);
+                end(run, null);
+            } else {
+                used += processed;
+                if (used >= budget) {
+                    channel.ready();
+                }
+            }
+        }
+        return used;
+    }
+
+    private int step(Channel channel, Run run, int budget) {
+        try {
+            int processed = run.advance(channel.links, budget);
+            if (processed != Run.DONE && !failed.isEmpty()) {
+                for (int other : failed) {
+                    if (channel.needs(other)) {
+                        fail(errors.failed(failed, null), Revocation.FAILED_RANKS, failed);
+                        return 0;
+                    }
+                }
+            }
+            return processed;
+        } catch (HeaderMismatch e) {
+            fail(
+                    errors.mismatch(e.peer, e.ownHeader, e.ownCount, e.peerHeader, e.peerCount),
+                    Revocation.MISMATCH,
+                    Set.of());
+        } catch (LinkFailedException e) {
+            transferFailed(e.peer(), e.error());
+        } catch (RuntimeException e) {
+            fail(new SluiceException(run.text() + " of " + name + " failed", e), Revocation.BY_CALL, Set.of());
+        }
+        return 0;
+    }
+
+    private void end(Pending run, @Nullable SluiceException error) {
+        pending.decrementAndGet();
+        try {
+            run.end(error);
+        } catch (RuntimeException e) {
+            LOG.error("the callback of {} of {} threw an exception", run.text(), name, e);
+        }
+    }
+
+    @Override
+    public void laneReady(Link lane) {
+        if (links.isOfCollectives(lane)) {
+            channels[lane.channel()].ready();
+        } else {
+            exchangesReady = true;
+        }
+        signal();
+    }
+
+    @Override
+    public void sendEnded(Link lane, int slot, @Nullable SluiceException error) {
+        if (links.isOfCollectives(lane)) {
+            Run run = channels[lane.channel()].current();
+            if (run != null) {
+                run.sendEnded(error);
+            }
+        } else {
+            links.exchange(lane.peer()).sendEnded(slot, error);
+        }
+        if (error != null) {
+            transferFailed(lane.peer(), error);
+        }
+        laneReady(lane);
+    }
+
+    @Override
+    public void laneFailed(Link lane, SluiceException error) {
+        transferFailed(lane.peer(), error);
+    }
+
+    // ---- failure ----
+
+    private void transferFailed(int peer, SluiceException error) {
+        if (error instanceof ConnectionLostException
+                || error instanceof OutcomeUnknownException
+                || error instanceof RemoteAccessException) {
+            lost(peer, error);
+        } else {
+            fail(error, Revocation.BY_CALL, Set.of());
+        }
+    }
+
+    private void lost(int peer, @Nullable Throwable error) {
+        if (!closing && failed.add(peer)) {
+            fail(errors.failed(failed, error), Revocation.FAILED_RANKS, failed);
+            lookAtAgreement();
+        }
+    }
+
+    private void lookAtAgreement() {
+        Agreement current = agreement;
+        if (current != null) {
+            current.look();
+        }
+    }
+
+    @Override
+    public void leftBy(int peer) {
+        if (failed.add(peer)) {
+            for (Channel channel : channels) {
+                channel.ready();
+            }
+            signal();
+            lookAtAgreement();
+        }
+    }
+
+    @Override
+    public void revokedBy(int peer, long word) {
+        Set<Integer> ranks = Revocation.ranks(word);
+        int reason = Revocation.reason(word);
+        if (reason == Revocation.FAILED_RANKS) {
+            failed.addAll(ranks);
+        }
+        fail(
+                switch (reason) {
+                    case Revocation.FAILED_RANKS -> errors.failed(failed, null);
+                    case Revocation.TIMED_OUT -> errors.timedOutElsewhere(peer);
+                    case Revocation.MISMATCH -> errors.mismatchElsewhere(peer);
+                    default -> errors.revoked(peer);
+                },
+                reason,
+                new TreeSet<>(ranks));
+    }
+
+    private void fail(SluiceException error, int reason, Set<Integer> ranks) {
+        if (failure == null) {
+            failure = error;
+            words.revoke(Revocation.word(reason, ranks));
+            links.stop();
+            signal();
+        }
+    }
+
+    private void lookAt(long deadline) {
+        EngineLoop.SourceHandle source = handle;
+        if (source != null) {
+            source.signalAt(deadline);
+        }
+    }
+
+    private void expire(long now) {
+        Pending late = all.expired(now);
+        if (late != null) {
+            fail(errors.timedOut(late.text(), awaited(late)), Revocation.TIMED_OUT, Set.of());
+        } else if (all.isTimed()) {
+            lookAt(all.nextDeadline());
+        }
+    }
+
+    /** The rank for which a run waits, or that before it on its channel. */
+    private int awaited(Pending run) {
+        if (run.awaited() >= 0) {
+            return run.awaited();
+        }
+        for (Channel channel : channels) {
+            Run current = channel.current();
+            if (current != null && current.awaited() >= 0) {
+                return current.awaited();
+            }
+        }
+        return -1;
+    }
+
+    /** Ends what does not touch memory any more. */
+    private void endFailed() {
+        for (Pending run = all.oldest(); run != null; ) {
+            Pending following = run.newer;
+            if (!run.isUnderWay()) {
+                endWhenQuiescent(run);
+            }
+            run = following;
+        }
+        if (all.oldest() == null && closing && !left) {
+            left = true;
+            words.leave().whenComplete((nothing, error) -> onLoop(this::finish));
+        }
+    }
+
+    private void endWhenQuiescent(Pending run) {
+        if (run.sendError == null) {
+            endFailed(run);
+        } else if (!run.quiescing) {
+            run.quiescing = true;
+            quiesced()
+                    .whenComplete((nothing, error) -> onLoop(() -> {
+                        run.sendError = null;
+                        signal();
+                    }));
+        }
+    }
+
+    private void endFailed(Pending run) {
+        for (Channel channel : channels) {
+            if (channel.current() == run) {
+                // so that no late completion of its messages is taken for one of the next
+                channel.clear();
+            }
+        }
+        all.remove(run);
+        end(run, failure);
+    }
+
+    private CompletableFuture<Void> quiesced() {
+        CompletableFuture<?>[] all = new CompletableFuture<?>[remotes.length];
+        for (int i = 0; i < all.length; i++) {
+            RemoteRegion remote = remotes[i];
+            all[i] = remote == null
+                    ? CompletableFuture.completedFuture(null)
+                    : remote.connection().quiesced();
+        }
+        return CompletableFuture.allOf(all);
+    }
+
+    private void finish() {
+        words.stop();
+        EngineLoop.SourceHandle source = handle;
+        if (source != null) {
+            source.close();
+        }
+    }
+
+    @Override
+    public void removed(@Nullable Throwable cause) {
+        if (failure == null) {
+            failure = cause instanceof SluiceException error ? error : errors.closed();
+        }
+        links.stop();
+        words.stop();
+        Agreement current = agreement;
+        if (current != null) {
+            current.decided().completeExceptionally(errors.closed());
+        }
+        stopped = true;
+        endAll();
+        closed.complete(null);
+    }
+
+    /** Nothing runs any more: the source was removed after all connections of its engine have ended. */
+    private synchronized void endAll() {
+        for (Pending run = all.oldest(); run != null; run = all.oldest()) {
+            all.remove(run);
+            end(run, failure);
+        }
+        for (Pending run = incoming.poll(); run != null; run = incoming.poll()) {
+            end(run, failure);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+}
