@@ -26,13 +26,9 @@ void soft_gpu_fault_after(int64_t operations);
 void soft_gpu_refuse_import(int refuse);
 /* The host's memory cannot be registered. */
 void soft_gpu_refuse_pins(int refuse);
-<<<<<<< HEAD
-/* Later allocations come from a pool: no other process can open them, and no other GPU reaches them. */
-=======
 /* Modules are loaded, and the host's memory is registered, once the kernels have ended that run, as drivers do. */
 void soft_gpu_await_kernels(int on);
-/* What is allocated from then on is of a pool: no process opens it, and no GPU but its own reaches it. */
->>>>>>> 04d36cee (cuda: open the streams that wait with the others)
+/* Later allocations come from a pool: no other process can open them, and no other GPU reaches them. */
 void soft_gpu_pools(int on);
 /* So many copies are taken, then so many refused as if memory had run out. */
 void soft_gpu_refuse_copies(int64_t after, int64_t count);
