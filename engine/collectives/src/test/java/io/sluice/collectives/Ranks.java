@@ -5,6 +5,7 @@ import static io.sluice.testkit.Patience.await;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
+import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.testkit.Patience;
 import io.sluice.testkit.PatientOptions;
@@ -96,13 +97,18 @@ final class Ranks implements AutoCloseable {
         return each(rank -> on(rank, collective));
     }
 
+    /** Calls a collective on one rank; if the call throws, because the team has failed, that is its error. */
     CompletableFuture<Void> on(int rank, CallOnRank collective) {
         CompletableFuture<Void> ended = new CompletableFuture<>();
-        collective.call(rank, teams.get(rank), (called, error) -> {
-            if (!(error == null ? ended.complete(null) : ended.completeExceptionally(error))) {
-                throw new AssertionError(called.kind() + " ended twice on rank " + rank);
-            }
-        });
+        try {
+            collective.call(rank, teams.get(rank), (called, error) -> {
+                if (!(error == null ? ended.complete(null) : ended.completeExceptionally(error))) {
+                    throw new AssertionError(called.kind() + " ended twice on rank " + rank);
+                }
+            });
+        } catch (SluiceException e) {
+            ended.completeExceptionally(e);
+        }
         return ended;
     }
 

@@ -4,8 +4,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Why a rank has revoked its team, in a word that is not 0: the reason in the lowest byte, above it up to three failed
- * ranks, each plus one in 16 bits.
+ * Why a rank has revoked its team, in a word that is not 0: the reason in the lowest byte, above it up to three
+ * ranks, each plus one in 16 bits: those that failed, or else the one that revoked the team first.
  */
 final class Revocation {
     static final int BY_CALL = 1;

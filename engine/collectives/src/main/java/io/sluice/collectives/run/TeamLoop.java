@@ -167,7 +167,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
         CompletableFuture<Void> done = new CompletableFuture<>();
         try {
             loop.execute(() -> {
-                fail(errors.revoked(-1), Revocation.BY_CALL, Set.of());
+                fail(errors.revoked(-1), Revocation.BY_CALL, Set.of(rank));
                 done.complete(null);
             });
         } catch (SluiceException engineIsClosed) {
@@ -185,7 +185,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
         CompletableFuture<Set<Integer>> agreed = new CompletableFuture<>();
         try {
             loop.execute(() -> {
-                fail(errors.revoked(-1), Revocation.BY_CALL, Set.of());
+                fail(errors.revoked(-1), Revocation.BY_CALL, Set.of(rank));
                 Agreement before = agreement;
                 if (before != null && !before.decided().isDone()) {
                     agreed.completeExceptionally(new IllegalStateException(name + " is shrinking already"));
@@ -280,7 +280,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
                 } catch (LinkFailedException e) {
                     transferFailed(e.peer(), e.error());
                 } catch (RuntimeException e) {
-                    fail(new SluiceException("a message of " + name + " failed", e), Revocation.BY_CALL, Set.of());
+                    fail(new SluiceException("a message of " + name + " failed", e), Revocation.BY_CALL, Set.of(rank));
                 }
                 used += each;
             }
@@ -300,7 +300,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
         fail(
                 errors.mismatch(receive.peer, receive.tag, receive.type, receive.bytes, type, bytes),
                 Revocation.MISMATCH,
-                Set.of());
+                Set.of(rank));
     }
 
     private int advance(Channel channel, int budget) {
@@ -317,7 +317,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
             }
             SluiceException refusal = run.refusal();
             if (refusal != null) {
-                fail(refusal, Revocation.BY_CALL, Set.of());
+                fail(refusal, Revocation.BY_CALL, Set.of(rank));
                 return used;
             }
             int processed = step(channel, run, budget - used);
@@ -351,11 +351,11 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
             fail(
                     errors.mismatch(e.peer, e.ownHeader, e.ownCount, e.peerHeader, e.peerCount),
                     Revocation.MISMATCH,
-                    Set.of());
+                    Set.of(rank));
         } catch (LinkFailedException e) {
             transferFailed(e.peer(), e.error());
         } catch (RuntimeException e) {
-            fail(new SluiceException(run.text() + " of " + name + " failed", e), Revocation.BY_CALL, Set.of());
+            fail(new SluiceException(run.text() + " of " + name + " failed", e), Revocation.BY_CALL, Set.of(rank));
         }
         return 0;
     }
@@ -408,7 +408,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
                 || error instanceof RemoteAccessException) {
             lost(peer, error);
         } else {
-            fail(error, Revocation.BY_CALL, Set.of());
+            fail(error, Revocation.BY_CALL, Set.of(rank));
         }
     }
 
@@ -444,12 +444,14 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
         if (reason == Revocation.FAILED_RANKS) {
             failed.addAll(ranks);
         }
+        // the peer may have passed it on
+        int first = ranks.isEmpty() ? peer : ranks.iterator().next();
         fail(
                 switch (reason) {
                     case Revocation.FAILED_RANKS -> errors.failed(failed, null);
-                    case Revocation.TIMED_OUT -> errors.timedOutElsewhere(peer);
-                    case Revocation.MISMATCH -> errors.mismatchElsewhere(peer);
-                    default -> errors.revoked(peer);
+                    case Revocation.TIMED_OUT -> errors.timedOutElsewhere(first);
+                    case Revocation.MISMATCH -> errors.mismatchElsewhere(first);
+                    default -> errors.revoked(first);
                 },
                 reason,
                 new TreeSet<>(ranks));
@@ -474,7 +476,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
     private void expire(long now) {
         Pending late = all.expired(now);
         if (late != null) {
-            fail(errors.timedOut(late.text(), awaited(late)), Revocation.TIMED_OUT, Set.of());
+            fail(errors.timedOut(late.text(), awaited(late)), Revocation.TIMED_OUT, Set.of(rank));
         } else if (all.isTimed()) {
             lookAt(all.nextDeadline());
         }
