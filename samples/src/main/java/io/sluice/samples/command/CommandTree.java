@@ -25,8 +25,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
 /** The commands with their options. */
 final class CommandTree {
     /** Their names, in the order in which help lists them. */
-    static final List<String> NAMES =
-            List.of("demo", "replay", "decode", "serve", "mover", "cluster-demo", "bench", "compare", "info", "help");
+    static final List<String> NAMES = List.of(
+            "demo", "replay", "decode", "serve", "mover", "cluster-demo", "train", "bench", "compare", "info", "help");
 
     // Further ones, which are no part of the program.
     private static final String[] OF_THE_LAUNCHER = {
@@ -106,6 +106,7 @@ final class CommandTree {
             case "serve" -> new ServeCommand(termination);
             case "mover" -> new MoverCommand(termination);
             case "cluster-demo" -> new ClusterDemoCommand(termination);
+            case "train" -> new TrainCommand(termination);
             case "bench" -> new BenchCommand(termination);
             case "compare" -> new CompareCommand(termination);
             case "info" -> new InfoCommand();

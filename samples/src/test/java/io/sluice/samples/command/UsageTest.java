@@ -26,6 +26,7 @@ class UsageTest {
                             "bench",
                             "compare",
                             "mover",
+                            "train",
                             "info",
                             "Exit status",
                             "130");
