@@ -21,6 +21,9 @@ public interface GradientExchange extends AutoCloseable {
      */
     boolean sum();
 
+    /** Whether all ranks call this with the same number. */
+    boolean isSame(long number);
+
     @Override
     void close();
 
@@ -38,6 +41,11 @@ public interface GradientExchange extends AutoCloseable {
 
         @Override
         public boolean sum() {
+            return true;
+        }
+
+        @Override
+        public boolean isSame(long number) {
             return true;
         }
 

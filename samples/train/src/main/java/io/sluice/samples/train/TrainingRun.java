@@ -1,6 +1,7 @@
 package io.sluice.samples.train;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -125,19 +126,30 @@ public final class TrainingRun {
         return new Author(model, corpus.vocabulary()).write(BEGINNING, WRITTEN, settings.seed());
     }
 
-    /** The SHA-256 of all parameters as they are saved. */
+    /** Whether the parameters of all ranks have the same bits; every rank calls it. */
+    public boolean isSame(GradientExchange exchange) {
+        return exchange.isSame(ByteBuffer.wrap(digest()).getLong());
+    }
+
+    /** The SHA-256 of the model as it is saved. */
     public String checksum() {
+        return HexFormat.of().formatHex(digest());
+    }
+
+    private byte[] digest() {
         try {
-            MessageDigest digest = MessageDigest.getInstance("SHA-256");
-            digest.update(ModelFile.bytes(new ModelFile.Saved(model, corpus.vocabulary())));
-            return HexFormat.of().formatHex(digest.digest());
+            return MessageDigest.getInstance("SHA-256").digest(ModelFile.bytes(saved()));
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("every Java has SHA-256", e);
         }
     }
 
+    private ModelFile.Saved saved() {
+        return new ModelFile.Saved(model, corpus.vocabulary());
+    }
+
     /** Saves the model in the safetensors format. */
     public void save(Path file) throws IOException {
-        ModelFile.save(new ModelFile.Saved(model, corpus.vocabulary()), file);
+        ModelFile.save(saved(), file);
     }
 }

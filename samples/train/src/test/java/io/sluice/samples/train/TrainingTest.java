@@ -232,6 +232,11 @@ class TrainingTest {
         }
 
         @Override
+        public boolean isSame(long number) {
+            return true;
+        }
+
+        @Override
         public void close() {}
     }
 }
