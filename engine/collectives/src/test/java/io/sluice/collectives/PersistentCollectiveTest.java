@@ -77,7 +77,7 @@ class PersistentCollectiveTest {
                             all.get(rank)));
             prepared.forEach(PersistentCollective::start);
             all.forEach(runs -> await(runs.done));
-            assertThat(ranks.engine(0).regions()).hasSize(regions);
+            assertThat(ranks.engine(0).regions()).hasSizeLessThanOrEqualTo(regions);
             for (Runs runs : all) {
                 assertThat(runs.leastAllocated).as("bytes for %d runs", RUNS).isLessThan(MOST_BYTES);
             }
