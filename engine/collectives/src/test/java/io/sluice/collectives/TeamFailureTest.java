@@ -202,8 +202,7 @@ class TeamFailureTest {
                             .equals(List.of(0, 0, 0)));
             // the buffer of the collective
             assertThat(regions).isGreaterThan(1);
-            Patience.until(
-                    "the buffer is left", () -> ranks.engine(0).regions().size() == 1);
+            Patience.until("the buffer is left", () -> ranks.engine(0).regions().size() == 1);
             int before = OpenDescriptors.count();
             for (int i = 0; i < 3; i++) {
                 List<Team> again = ranks.formTeams(options -> options.scratchBytes(1 << 20)).stream()
@@ -212,8 +211,7 @@ class TeamFailureTest {
                 again.forEach(team -> await(team.closeAsync()));
             }
             OpenDescriptors.assertSettleAt(before);
-            Patience.until(
-                    "the buffer is left", () -> ranks.engine(0).regions().size() == 1);
+            Patience.until("the buffer is left", () -> ranks.engine(0).regions().size() == 1);
         }
     }
 

@@ -121,7 +121,7 @@ class SnippetsTest {
                 .redirectError(errors.toFile())
                 .start();
         assertThat(Patience.exit(process)).isEqualTo(1);
-        assertThat(Files.readString(errors)).contains("could not be written to standard output");
+        assertThat(Files.readString(errors)).contains("standard output could not be written");
     }
 
     @Test
