@@ -20,9 +20,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** A collective that is planned once runs again and again, and allocates nothing for it. */
 class PersistentCollectiveTest {
     private static final CollectiveOptions DEFAULTS = CollectiveOptions.defaults();
-    // of runs; on a busy machine the engine's own work, such as heartbeats, falls into nearly all
+    // of runs, each shorter than the time between heartbeats, which allocate
     private static final int MOST_WINDOWS = 300;
-    private static final int RUNS = 500;
+    private static final int RUNS = 50;
     // what the virtual machine may do on the thread meanwhile; far less than a byte a run
     private static final long MOST_BYTES = RUNS / 2;
 

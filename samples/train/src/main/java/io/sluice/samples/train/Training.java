@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Steps of a training. The batch of a step has a fixed number of shards, whatever the number of ranks. Their gradients are
+ * Steps of a training. The batch of a step has a number of shards that does not depend on the ranks. Their gradients are
  * added up in the order in which an all-reduce by recursive doubling adds up those of as many ranks: so fewer ranks, or one
  * process, compute the same bits. Used by one thread.
  */
