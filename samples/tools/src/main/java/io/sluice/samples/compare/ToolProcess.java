@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -28,7 +29,7 @@ final class ToolProcess implements AutoCloseable {
     private final Process process;
     private final Path out;
     private final Path err;
-    private List<ProcessHandle> family = List.of();
+    private final Map<ProcessHandle, Duration> family = new LinkedHashMap<>();
     private int looks;
 
     private ToolProcess(Process process, Path out, Path err) {
@@ -93,12 +94,12 @@ final class ToolProcess implements AutoCloseable {
     Duration processorTime() {
         if (looks < LOOKS_FOR_FAMILY) {
             looks++;
-            family = Stream.concat(Stream.of(process.toHandle()), process.descendants())
-                    .toList();
+            Stream.concat(Stream.of(process.toHandle()), process.descendants())
+                    .forEach(handle -> family.putIfAbsent(handle, Duration.ZERO));
         }
-        return family.stream()
-                .flatMap(handle -> handle.info().totalCpuDuration().stream())
-                .reduce(Duration.ZERO, Duration::plus);
+        // the time of one that has ended stays as it was seen last
+        family.replaceAll((handle, seen) -> handle.info().totalCpuDuration().orElse(seen));
+        return family.values().stream().reduce(Duration.ZERO, Duration::plus);
     }
 
     boolean endsWithin(long millis) {
