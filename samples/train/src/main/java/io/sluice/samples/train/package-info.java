@@ -1,4 +1,4 @@
-/** A small language model, trained by one process or by several that add up their gradients. */
+/** A character-level transformer, trained by one rank or by several, whose gradients an all-reduce adds up. */
 @NullMarked
 package io.sluice.samples.train;
 
