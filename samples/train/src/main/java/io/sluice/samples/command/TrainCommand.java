@@ -25,7 +25,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-@Command(name = "train", header = "Train a character-level transformer on several ranks, whose gradients an all-reduce adds up.")
+@Command(
+        name = "train",
+        header = "Train a character-level transformer on several ranks, whose gradients an all-reduce adds up.")
 final class TrainCommand extends ProgramCommand {
     private static final int MOST_STEPS = 1_000_000;
     private static final int MOST_RANKS = 64;
