@@ -45,13 +45,14 @@ final class InlineTransfers {
         if (endpoints.length > 1 && !transfer.isOfOnePath()) {
             return false;
         }
+        InlineOperations inline = endpoints[path];
         InlineSignals signals = InlineSignals.ofThread();
-        if (!signals.hasRoom()) {
+        if (inline == null || !signals.hasRoom()) {
             return false;
         }
         long bytes = transfer.callerThreadBytes();
         signals.clock().begins(figures.callerThreadCounters(path), transfer.kind(), bytes);
-        if (!copyAll(transfer)) {
+        if (!copyAll(transfer, inline)) {
             return false;
         }
         transfer.carriedOut(signals.clock().ends(bytes));
@@ -61,7 +62,7 @@ final class InlineTransfers {
     }
 
     /** The elements are copied one after another, so one is in flight at a time. */
-    private boolean copyAll(DataTransfer transfer) {
+    private boolean copyAll(DataTransfer transfer, InlineOperations inline) {
         long bytes = transfer.callerThreadBytes();
         ConnectionWindow.Grant grant = window.tryAcquire(mailbox, 1, bytes);
         if (grant != ConnectionWindow.Grant.GRANTED) {
@@ -72,36 +73,50 @@ final class InlineTransfers {
             return false;
         }
         try {
-            boolean done = true;
-            for (int element = 0; done && element < transfer.elements(); element++) {
-                done = copy(transfer, element);
-            }
-            return done;
+            return copyElements(transfer, inline);
         } finally {
             window.release(1, bytes);
             mailbox.connectionCreditsReturned();
         }
     }
 
-    private boolean copy(DataTransfer transfer, int element) {
-        WorkRequest.Opcode operation = transfer.operation(element);
-        LeasedMemory memory = transfer.local(element);
-        if (memory == null || !memory.acquire()) {
-            return false;
-        }
+    /** Neighbours in the same local memory share a lease: its two atomic operations cost as much as a small copy. */
+    @SuppressWarnings("ReferenceEquality") // a lease is of one object
+    private static boolean copyElements(DataTransfer transfer, InlineOperations inline) {
+        LeasedMemory leased = null;
         try {
-            RemoteKey remote = transfer.remote(element);
-            InlineOperations inline = endpoints[remote.path()];
-            return inline != null
-                    && inline.execute(
-                            operation,
-                            memory.memory(),
-                            transfer.localOffset(element),
-                            remote,
-                            transfer.remoteOffset(element),
-                            transfer.length(element));
+            for (int element = 0; element < transfer.elements(); element++) {
+                LeasedMemory memory = transfer.local(element);
+                if (memory != leased) {
+                    if (leased != null) {
+                        leased.release();
+                        leased = null;
+                    }
+                    if (memory == null || !memory.acquire()) {
+                        return false;
+                    }
+                    leased = memory;
+                }
+                if (leased == null || !execute(transfer, element, leased, inline)) {
+                    return false;
+                }
+            }
+            return true;
         } finally {
-            memory.release();
+            if (leased != null) {
+                leased.release();
+            }
         }
+    }
+
+    private static boolean execute(
+            DataTransfer transfer, int element, LeasedMemory memory, InlineOperations inline) {
+        return inline.execute(
+                transfer.operation(element),
+                memory.memory(),
+                transfer.localOffset(element),
+                transfer.remote(element),
+                transfer.remoteOffset(element),
+                transfer.length(element));
     }
 }

@@ -23,6 +23,7 @@ final class VectoredTransfer extends DataTransfer {
     private final VectoredTransferCallback callback;
     private final BitSet ended;
     private final long bytes;
+    private final boolean onePath;
     private int unfinished;
     private int failed;
     private @Nullable SluiceException firstError;
@@ -39,11 +40,15 @@ final class VectoredTransfer extends DataTransfer {
         this.plan = plan;
         this.callback = callback;
         this.ended = new BitSet(plan.length);
+        int path = plan[0].remote().path();
+        boolean same = true;
         long sum = 0;
         for (ElementPlan element : plan) {
+            same &= element.remote().path() == path;
             sum = element.length() > Long.MAX_VALUE - sum ? Long.MAX_VALUE : sum + element.length();
         }
         this.bytes = sum;
+        this.onePath = same;
     }
 
     @Override
@@ -78,13 +83,7 @@ final class VectoredTransfer extends DataTransfer {
 
     @Override
     boolean isOfOnePath() {
-        int path = path();
-        for (int i = 1; i < plan.length; i++) {
-            if (plan[i].remote().path() != path) {
-                return false;
-            }
-        }
-        return true;
+        return onePath;
     }
 
     @Override

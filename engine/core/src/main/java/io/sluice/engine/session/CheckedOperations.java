@@ -209,14 +209,19 @@ abstract class CheckedOperations<T extends Transfer> implements TransferOperatio
         }
         ElementPlan[] plan = new ElementPlan[elements.size()];
         int at = 0;
+        TransferElement previous = null;
         for (TransferElement element : elements) {
-            plan[at++] = plan(
-                    operation,
-                    element.local(),
-                    element.localOffset(),
-                    element.remote(),
-                    element.remoteOffset(),
-                    element.length());
+            plan[at] = previous != null && isOfSameRegions(previous, element)
+                    ? next(plan[at - 1], element)
+                    : plan(
+                            operation,
+                            element.local(),
+                            element.localOffset(),
+                            element.remote(),
+                            element.remoteOffset(),
+                            element.length());
+            previous = element;
+            at++;
         }
         return checked(transfers().vectored(operation, plan, options, callback));
     }
@@ -315,6 +320,25 @@ abstract class CheckedOperations<T extends Transfer> implements TransferOperatio
         LocalRegion region = check(operation, local, localOffset, length);
         AttachedRegion attached = check(operation, remote, remoteOffset, length);
         return new ElementPlan(region, local.offset() + localOffset, attached.key(region), remoteOffset, length);
+    }
+
+    @SuppressWarnings("ReferenceEquality") // a slice is another region, with other bounds
+    private static boolean isOfSameRegions(TransferElement one, TransferElement other) {
+        return one.local() == other.local() && one.remote() == other.remote();
+    }
+
+    /** The plan of an element in the regions of the one before it, which have been checked. */
+    private static ElementPlan next(ElementPlan before, TransferElement element) {
+        MemoryRegion local = element.local();
+        Objects.checkFromIndexSize(element.localOffset(), element.length(), local.length());
+        Objects.checkFromIndexSize(
+                element.remoteOffset(), element.length(), element.remote().length());
+        return new ElementPlan(
+                before.local(),
+                local.offset() + element.localOffset(),
+                before.remote(),
+                element.remoteOffset(),
+                element.length());
     }
 
     private SignalPlan plan(SignalUpdate update) {
