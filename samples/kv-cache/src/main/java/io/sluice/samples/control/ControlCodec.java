@@ -2,10 +2,16 @@ package io.sluice.samples.control;
 
 import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonValue;
+import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.DeserializationContext;
 import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonMappingException;
 import com.fasterxml.jackson.databind.MapperFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.deser.std.StdScalarDeserializer;
+import com.fasterxml.jackson.databind.deser.std.StringDeserializer;
+import com.fasterxml.jackson.databind.module.SimpleModule;
 import com.fasterxml.jackson.dataformat.cbor.databind.CBORMapper;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.samples.control.ControlMessage.Allocate;
@@ -32,6 +38,7 @@ final class ControlCodec {
     private static final int MOST_COMPLAINT = 500;
     private static final ObjectMapper CBOR = CBORMapper.builder()
             .addMixIn(RegionDescriptor.class, DescriptorBytes.class)
+            .addModule(new SimpleModule().addDeserializer(String.class, new WholeText()))
             .enable(
                     DeserializationFeature.FAIL_ON_MISSING_CREATOR_PROPERTIES,
                     DeserializationFeature.FAIL_ON_NULL_CREATOR_PROPERTIES,
@@ -53,6 +60,24 @@ final class ControlCodec {
 
         @JsonValue
         abstract byte[] toBytes();
+    }
+
+    /** Refuses halves of surrogate pairs: the library reads them, but cannot write them again. */
+    private static final class WholeText extends StdScalarDeserializer<String> {
+        private static final long serialVersionUID = 1L;
+
+        WholeText() {
+            super(String.class);
+        }
+
+        @Override
+        public String deserialize(JsonParser parser, DeserializationContext context) throws IOException {
+            String text = StringDeserializer.instance.deserialize(parser, context);
+            if (text.codePoints().anyMatch(point -> Character.getType(point) == Character.SURROGATE)) {
+                throw JsonMappingException.from(parser, "a text has half of a surrogate pair");
+            }
+            return text;
+        }
     }
 
     static byte[] encode(ControlMessage message) {

@@ -20,6 +20,7 @@ import io.sluice.samples.kvcache.TokenLayout;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
@@ -129,6 +130,17 @@ class ControlCodecTest {
         assertThatThrownBy(() -> ControlCodec.decode(unknown))
                 .isInstanceOf(MalformedMessageException.class)
                 .hasMessageContainingAll("RefusalReason", "weather");
+    }
+
+    /** The library makes a low surrogate of the byte F6 and those after it. */
+    @Test
+    void textThatCannotBeWrittenAgainIsMalformed() {
+        byte[] bytes = HexFormat.of()
+                .parseHex("bf6474797065677265667573656466726561736f6e6e706f6f6c2d746f6f2d736d616c6c"
+                        + "6474657874706769f665202d2d706f6f6c2034476942ff");
+        assertThatThrownBy(() -> ControlCodec.decode(bytes))
+                .isInstanceOf(MalformedMessageException.class)
+                .hasMessageContaining("surrogate");
     }
 
     private static String written(ControlMessage message, String field) {
