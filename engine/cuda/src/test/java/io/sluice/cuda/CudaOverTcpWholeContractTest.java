@@ -4,11 +4,15 @@ import io.sluice.engine.contract.TransportContract;
 import io.sluice.engine.contract.TransportUnderTest;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** All promises, on memory of GPUs and of the host, staged over tcp. */
 @Tag("soak")
 class CudaOverTcpWholeContractTest extends TransportContract {
-    private final TransportUnderTest transport = new StagedGpuTransport(new SoftGpuMemory(true), Map.of());
+    private final StagedGpuTransport transport = new StagedGpuTransport(new SoftGpuMemory(true), Map.of());
+
+    @RegisterExtension
+    final TakenPaths paths = transport.paths();
 
     @Override
     public TransportUnderTest transport() {

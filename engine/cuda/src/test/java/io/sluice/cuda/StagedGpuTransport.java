@@ -1,5 +1,6 @@
 package io.sluice.cuda;
 
+import io.sluice.engine.EngineOptions;
 import io.sluice.engine.contract.ContractMemory;
 import io.sluice.engine.contract.TransportUnderTest;
 import java.util.HashMap;
@@ -11,8 +12,14 @@ import java.util.Map;
  *
  * @param memory the contract's memory
  * @param more further variables
+ * @param paths records the paths
  */
-record StagedGpuTransport(ContractMemory memory, Map<String, String> more) implements TransportUnderTest {
+record StagedGpuTransport(ContractMemory memory, Map<String, String> more, TakenPaths paths)
+        implements TransportUnderTest {
+    StagedGpuTransport(ContractMemory memory, Map<String, String> more) {
+        this(memory, more, new TakenPaths("tcp"));
+    }
+
     @Override
     public String name() {
         return "tcp";
@@ -25,6 +32,16 @@ record StagedGpuTransport(ContractMemory memory, Map<String, String> more) imple
         all.put("SLUICE_CUDA_MAPPED", "false");
         all.put("SLUICE_CUDA_STAGING_BYTES", "256KiB");
         return all;
+    }
+
+    @Override
+    public EngineOptions.Builder options() {
+        return TransportUnderTest.super.options().pathPolicy(paths);
+    }
+
+    @Override
+    public EngineOptions.Builder targetOptions() {
+        return TransportUnderTest.super.targetOptions().pathPolicy(paths);
     }
 
     @Override
