@@ -81,6 +81,12 @@ class StagedPairsTest {
                 : SoftGpu.read(place, region.memory().address(), BYTES);
     }
 
+    private static long pinned(TransferEngine engine) {
+        return engine.metrics().devices().stream()
+                .mapToLong(DeviceMetrics::pinnedBytes)
+                .sum();
+    }
+
     private byte[] fill(int place, MemoryRegion region) {
         byte[] bytes = new byte[BYTES];
         random.nextBytes(bytes);
@@ -181,19 +187,23 @@ class StagedPairsTest {
         MemoryRegion local = region(initiator, 0, RegionOptions.local());
         MemoryRegion served = region(target, 1, RegionOptions.readWrite());
         RemoteRegion remote = Patience.await(connection.attach(served.descriptor()));
-        long registrations = SoftGpu.count("registrations");
+        long pinned = pinned(initiator);
+        long pinnedThere = pinned(target);
         long streams = SoftGpu.count("streams");
         int rounds = 5;
         for (int i = 0; i < rounds; i++) {
             Connection own = Patience.await(initiator.connect(target.address()));
             RemoteRegion again = Patience.await(own.attach(served.descriptor()));
             Patience.await(Ends.write(local, 0, again, 0, BYTES));
-            assertThat(SoftGpu.count("registrations")).isGreaterThan(registrations);
+            assertThat(pinned(initiator)).isGreaterThanOrEqualTo(pinned + RING);
+            assertThat(pinned(target)).isGreaterThanOrEqualTo(pinnedThere + RING);
             Patience.await(own.close());
         }
         Patience.until(
                 "all rings are given back",
-                () -> SoftGpu.count("registrations") <= registrations && SoftGpu.count("streams") <= streams);
+                () -> pinned(initiator) <= pinned
+                        && pinned(target) <= pinnedThere
+                        && SoftGpu.count("streams") <= streams);
         for (TransferEngine engine : List.of(initiator, target)) {
             DeviceMetrics gpu = engine.metrics().devices().get(engine.equals(initiator) ? 0 : 1);
             assertThat(gpu.bytes(Unit.STAGED)).isEqualTo((long) rounds * BYTES);
