@@ -26,7 +26,7 @@ void soft_gpu_fault_after(int64_t operations);
 void soft_gpu_refuse_import(int refuse);
 /* The host's memory cannot be registered. */
 void soft_gpu_refuse_pins(int refuse);
-/* Modules are loaded, and the host's memory is registered, once the kernels have ended that run, as drivers do. */
+/* Modules are loaded, memory is unmapped and the host's registered once the kernels have ended that run, as drivers do. */
 void soft_gpu_await_kernels(int on);
 /* Later allocations come from a pool: no other process can open them, and no other GPU reaches them. */
 void soft_gpu_pools(int on);

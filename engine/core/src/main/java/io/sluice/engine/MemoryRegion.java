@@ -136,8 +136,9 @@ public interface MemoryRegion {
      *
      * @return completes once nothing can touch the bytes any more and, for an allocated region, the memory is released;
      *     a second call has the same result. Fails with {@link SluiceException} if an adapter or device may still touch
-     *     the bytes, such as a GPU that does not answer: the memory must not be freed then. A slice cannot be closed:
-     *     its future fails with {@link IllegalStateException}
+     *     the bytes, such as a GPU that does not answer, or if its driver does not release the memory within the liveness
+     *     time-out, as while a kernel of the user's runs: the memory must not be freed then, and is released later. A
+     *     slice cannot be closed: its future fails with {@link IllegalStateException}
      */
     CompletableFuture<Void> close();
 }

@@ -36,7 +36,8 @@ final class CudaTransport implements Transport {
 
     private final CudaOptions options;
     private final Gpus gpus;
-    private final MappingThread thread = new MappingThread();
+    private final MappingThread thread = new MappingThread("sluice-cuda-mappings");
+    private final MappingThread pins = new MappingThread("sluice-cuda-pins");
     private final ReleaseThread releases = new ReleaseThread();
     private final PinnedRings rings;
     private final SecretSource secrets = new SecretSource();
@@ -45,7 +46,7 @@ final class CudaTransport implements Transport {
     CudaTransport(CudaOptions options) {
         this.options = options;
         this.gpus = new Gpus(options.blocks());
-        this.rings = new PinnedRings(gpus, thread, releases, options.stagingBytes(), !options.copyEngines());
+        this.rings = new PinnedRings(gpus, pins, releases, options.stagingBytes(), !options.copyEngines());
     }
 
     @Override
@@ -89,7 +90,7 @@ final class CudaTransport implements Transport {
     @Override
     public RegisteredMemory register(RegionMemory memory, Set<Access> access, AtomicDomain domain) {
         return memory.isHost()
-                ? new HostRegistration(memory, thread)
+                ? new HostRegistration(memory, pins)
                 : inside(() -> DeviceRegistration.of(memory, rings));
     }
 
@@ -118,9 +119,11 @@ final class CudaTransport implements Transport {
     @Override
     public void close() {
         thread.close();
+        pins.close();
         releases.execute(() -> {
-            // it may be inside a call of the driver for longer than is waited for
+            // they may be inside a call of the driver for longer than is waited for
             thread.awaitEnd();
+            pins.awaitEnd();
             gpus.close();
         });
         releases.close();

@@ -299,6 +299,12 @@ final class DeviceRegistration implements StagedMemory, DeviceWords, DmaBufferMe
         }
     }
 
+    /** The driver frees nothing while a kernel runs. */
+    @Override
+    public boolean waitsForDevice() {
+        return true;
+    }
+
     @Override
     public long lockedBytes() {
         return 0;

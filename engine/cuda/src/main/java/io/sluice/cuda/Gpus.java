@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The GPUs that this process sees, and those that a transport has opened: a GPU that nothing needs costs no memory. Any thread. Users of
- * an open one are inside ({@link #enter}), but for pollers and the mapping thread, which have ended before this is closed.
+ * an open one are inside ({@link #enter}), but for pollers and the mapping threads, which have ended before this is closed.
  */
 final class Gpus implements AutoCloseable {
     private final List<String> ids;

@@ -94,6 +94,12 @@ final class HostRegistration implements RegisteredMemory {
         }
     }
 
+    /** The driver unpins nothing while a kernel runs. */
+    @Override
+    public boolean waitsForDevice() {
+        return state == State.PINNING || state == State.PINNED;
+    }
+
     @Override
     public long lockedBytes() {
         return state == State.PINNED ? memory.length() : 0;

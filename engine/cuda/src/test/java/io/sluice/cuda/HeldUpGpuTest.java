@@ -3,15 +3,18 @@ package io.sluice.cuda;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.Connection;
+import io.sluice.engine.DeviceMetrics;
 import io.sluice.engine.MemoryKind;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.testkit.Patience;
 import io.sluice.testkit.PatientOptions;
 import java.lang.foreign.Arena;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -19,6 +22,8 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A kernel of the user's runs on and on: the driver frees nothing before it has ended, and no poller waits for that. */
 class HeldUpGpuTest {
@@ -140,33 +145,74 @@ class HeldUpGpuTest {
         }
     }
 
-    /** Its pages stay pinned until the kernel ends; meanwhile others are pinned and used. */
-    @Test
-    void a_region_closes_when_its_pages_are_given_back_and_others_go_on() {
+    /**
+     * The driver neither pins nor unpins meanwhile: what is pinned is used, other memory is attached and closed, and a poller never
+     * waits. A connection with a transfer that needs more pages does.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void a_region_closes_when_its_pages_are_given_back_and_others_go_on(boolean pinsWait) {
+        SoftGpu.awaitKernels(pinsWait);
         TransferEngine initiator = engine();
         TransferEngine target = engine();
         Connection connection = Patience.await(initiator.connect(target.address()));
+        Connection other = Patience.await(initiator.connect(target.address()));
         MemoryRegion there = target.allocate(BYTES, RegionOptions.readWrite().on(MemoryKind.CUDA, SoftGpu.id(0)));
+        MemoryRegion more = target.allocate(BYTES, RegionOptions.readWrite().on(MemoryKind.CUDA, SoftGpu.id(0)));
         RemoteRegion remote = Patience.await(connection.attach(there.descriptor()));
         try (Arena arena = Arena.ofShared()) {
+            RemoteRegion again = Patience.await(other.attach(there.descriptor()));
             MemoryRegion first = initiator.register(arena.allocate(BYTES, 4096), RegionOptions.local());
             MemoryRegion second = initiator.register(arena.allocate(BYTES, 4096), RegionOptions.local());
+            MemoryRegion third = initiator.register(arena.allocate(BYTES, 4096), RegionOptions.local());
+            MemoryRegion untouched = initiator.allocate(BYTES, RegionOptions.readWrite());
             Patience.await(Ends.write(first, 0, remote, 0, BYTES));
+            Patience.await(Ends.write(second, 0, remote, 0, BYTES));
             kernel = new EndlessKernel(0);
             CompletableFuture<Void> closed = first.close();
-            Patience.await(Ends.write(second, 0, remote, 0, BYTES));
+            CompletableFuture<Void> late = Ends.write(third, 0, again, 0, BYTES);
+            Patience.await(untouched.close());
+            RemoteRegion another = Patience.await(connection.attach(more.descriptor()));
+            Patience.await(Ends.write(second, 0, another, 0, BYTES));
+            Patience.await(Ends.read(second, 0, remote, 0, BYTES));
             assertThat(closed).isNotDone();
             kernel.close();
             kernel = null;
             Patience.await(closed);
+            Patience.await(late);
             Patience.await(second.close());
         } finally {
             if (kernel != null) {
                 kernel.close();
                 kernel = null;
             }
+            SoftGpu.awaitKernels(false);
             Patience.await(initiator.closeAsync());
             Patience.await(target.closeAsync());
+        }
+    }
+
+    /** It is given back when the kernel has ended. */
+    @Test
+    void a_close_that_a_kernel_holds_up_ends_in_time() {
+        SoftGpu.awaitKernels(true);
+        try (TransferEngine engine = TransferEngine.open(PatientOptions.builder()
+                .transports(List.of("shm", "tcp", "cuda"))
+                .livenessTimeout(Duration.ofMillis(300))
+                .build())) {
+            MemoryRegion region =
+                    engine.allocate(BYTES, RegionOptions.readWrite().on(MemoryKind.CUDA, SoftGpu.id(0)));
+            DeviceMetrics gpu = engine.metrics().devices().getFirst();
+            kernel = new EndlessKernel(0);
+            Throwable error = Patience.await(
+                    region.close().handle((nothing, failed) -> failed == null ? null : failed.getCause()));
+            // not all drivers wait before they unmap memory
+            assertThat(error == null || error instanceof SluiceException).isTrue();
+            kernel.close();
+            kernel = null;
+            Patience.until("the memory is given back", () -> gpu.allocatedBytes() == 0);
+        } finally {
+            SoftGpu.awaitKernels(false);
         }
     }
 }

@@ -27,7 +27,7 @@ class LeaseBoundTest {
     private static final int MOST = 2 * ATTACHED + 1024;
     private static final int BYTES = 4096;
 
-    private final MappingThread thread = new MappingThread();
+    private final MappingThread thread = new MappingThread("mappings of a test");
     private final ReleaseThread releases = new ReleaseThread();
     private Gpus gpus;
     private long address;

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 class PinnedRingTest {
     private static final int BYTES = 4096;
 
-    private final MappingThread thread = new MappingThread();
+    private final MappingThread thread = new MappingThread("mappings of a test");
     private final ReleaseThread releases = new ReleaseThread();
     private final Loop loop = new Loop();
     private Gpus gpus;

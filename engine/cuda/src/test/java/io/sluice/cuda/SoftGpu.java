@@ -94,7 +94,7 @@ final class SoftGpu {
         set("soft_gpu_fault_after", operations);
     }
 
-    /** Modules are loaded and memory is pinned once the kernels have ended that run: as real ones always do. */
+    /** Modules are loaded, memory is pinned and unmapped once the kernels have ended that run: as real ones do. */
     static void awaitKernels(boolean on) {
         if (!IS_REAL) {
             set("soft_gpu_await_kernels", on ? 1 : 0);

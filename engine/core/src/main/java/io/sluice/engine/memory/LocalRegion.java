@@ -17,10 +17,13 @@ import io.sluice.engine.transport.LeasedRegion;
 import io.sluice.engine.transport.MemoryChecksum;
 import io.sluice.engine.transport.RegisteredMemory;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -155,6 +158,22 @@ public final class LocalRegion implements MemoryRegion, LeasedMemory, LeasedRegi
     /** Returns why a transport has not registered the memory; null if it has, or was not asked. */
     public @Nullable RegistrationException refusal(int transport) {
         return registrations.refusal(transport);
+    }
+
+    /** Whether the release of the memory may wait for work of a device that nothing can end. */
+    boolean waitsForDevice() {
+        return registrations.waitForDevice();
+    }
+
+    /** Fails {@link #close} if the memory is not released in time: it is released later then. Returns the end of either. */
+    CompletableFuture<Void> closedWithin(Duration longest) {
+        return closed.copy().orTimeout(longest.toNanos(), TimeUnit.NANOSECONDS).whenComplete((nothing, error) -> {
+            if (error instanceof TimeoutException) {
+                closed.completeExceptionally(new SluiceException("the memory of " + this
+                        + " is not released yet: a device is at work, perhaps on a kernel that goes on and on. It is"
+                        + " released once that has ended"));
+            }
+        });
     }
 
     long lockedBytes() {

@@ -19,8 +19,6 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +33,7 @@ public final class RegionRegistry implements RegionOwner {
     private final DescriptorKeys descriptorKeys;
     private final Consumer<LocalRegion> whenClosing;
     private final @Nullable Observers observers;
-    private final Executor housekeeping;
+    private final RegionReleases releases;
     private final @Nullable DeviceWordWatch deviceWords;
     private final AtomicLong next = new AtomicLong(1);
     private final Map<Long, LocalRegion> byNumber = new ConcurrentHashMap<>();
@@ -50,7 +48,7 @@ public final class RegionRegistry implements RegionOwner {
      * @param descriptorKeys the engine's keys
      * @param whenClosing tells the connections that a region closes
      * @param observers the engine's observers, or null
-     * @param housekeeping releases memory, which may block
+     * @param releases releases memory, which may block
      * @param loop polls words of devices for which a wait is pending; null if there are no devices
      */
     public RegionRegistry(
@@ -58,13 +56,13 @@ public final class RegionRegistry implements RegionOwner {
             DescriptorKeys descriptorKeys,
             Consumer<LocalRegion> whenClosing,
             @Nullable Observers observers,
-            Executor housekeeping,
+            RegionReleases releases,
             @Nullable EventLoop loop) {
         this.transports = transports;
         this.descriptorKeys = descriptorKeys;
         this.whenClosing = whenClosing;
         this.observers = observers;
-        this.housekeeping = housekeeping;
+        this.releases = releases;
         this.deviceWords = loop == null ? null : new DeviceWordWatch(loop);
     }
 
@@ -244,12 +242,7 @@ public final class RegionRegistry implements RegionOwner {
         if (told != null) {
             told.regionClosed(region);
         }
-        try {
-            housekeeping.execute(giveBack);
-        } catch (RejectedExecutionException | OutOfMemoryError noThread) {
-            // a region that was being registered while the engine closed, or a process that may not have more threads
-            giveBack.run();
-        }
+        releases.start(region, giveBack);
     }
 
     private void remove(LocalRegion region) {

@@ -198,6 +198,16 @@ final class TransportRegistrations implements AutoCloseable {
         return sum;
     }
 
+    /** Whether {@link #close} may wait for work of a device that nothing can end. */
+    boolean waitForDevice() {
+        for (RegisteredMemory registered : byTransport) {
+            if (registered != null && registered.waitsForDevice()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private void undo(Throwable why) {
         try {
             close();

@@ -33,6 +33,7 @@ import io.sluice.engine.flow.EngineWindow;
 import io.sluice.engine.memory.DescriptorKeys;
 import io.sluice.engine.memory.LocalRegion;
 import io.sluice.engine.memory.RegionRegistry;
+import io.sluice.engine.memory.RegionReleases;
 import io.sluice.engine.progress.Observers;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.providers.TransportLoops;
@@ -89,6 +90,7 @@ public final class DefaultTransferEngine implements TransferEngine {
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     // for blocking work: host names, releasing memory
     private final ExecutorService housekeeping;
+    private final RegionReleases releases;
     private @Nullable PeerListener listener;
     private @Nullable String advertisedHost;
 
@@ -116,12 +118,13 @@ public final class DefaultTransferEngine implements TransferEngine {
                         .daemon()
                         .name("sluice-" + number + "-housekeeping")
                         .factory());
+        this.releases = new RegionReleases(housekeeping, options.livenessTimeout(), "sluice-" + number);
         this.regions = new RegionRegistry(
                 transports.all(),
                 new DescriptorKeys(id, epoch),
                 this::regionClosing,
                 observers,
-                housekeeping,
+                releases,
                 pollers.getFirst());
         this.loops = new TransportLoops(pollers.size(), transports.all().size());
         EngineCounters counters =
@@ -467,6 +470,7 @@ public final class DefaultTransferEngine implements TransferEngine {
     }
 
     private void givenBack() {
+        releases.close();
         transports.close();
         closed.complete(null);
     }

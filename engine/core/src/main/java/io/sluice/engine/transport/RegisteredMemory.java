@@ -14,6 +14,16 @@ public interface RegisteredMemory extends AutoCloseable {
         return 0;
     }
 
+    /**
+     * Returns whether {@link #close()} may wait for work of a device that nothing here can end, such as a kernel of the
+     * user's. Then it runs on another thread than the closes of other memory.
+     *
+     * @return false by default
+     */
+    default boolean waitsForDevice() {
+        return false;
+    }
+
     /** Ends the registration: once this returns no adapter may touch the memory. May block. Called once. */
     @Override
     default void close() {}

@@ -26,6 +26,7 @@ import io.sluice.jni.Sockets;
 import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -38,7 +39,12 @@ class ControlMessagesFuzzTest {
     private static final int ASKED = 2;
 
     private final RegionRegistry regions = new RegionRegistry(
-            List.of(TRANSPORT), new DescriptorKeys(EngineId.random(), 1), closing -> {}, null, Runnable::run, null);
+            List.of(TRANSPORT),
+            new DescriptorKeys(EngineId.random(), 1),
+            closing -> {},
+            null,
+            new RegionReleases(Runnable::run, Duration.ofSeconds(10), "fuzz"),
+            null);
     private final MemoryRegion region = regions.allocate(4096, RegionOptions.readWrite());
 
     @AfterEach

@@ -7,6 +7,7 @@ import io.sluice.engine.EngineId;
 import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegionOptions;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
@@ -31,8 +32,11 @@ final class LocalRegionStress {
             new DescriptorKeys(EngineId.random(), 1),
             closing -> {},
             null,
-            Executors.newSingleThreadExecutor(
-                    task -> Thread.ofPlatform().daemon().name("housekeeping").unstarted(task)),
+            new RegionReleases(
+                    Executors.newSingleThreadExecutor(task ->
+                            Thread.ofPlatform().daemon().name("housekeeping").unstarted(task)),
+                    Duration.ofSeconds(10),
+                    "stress"),
             null);
 
     private LocalRegionStress() {}

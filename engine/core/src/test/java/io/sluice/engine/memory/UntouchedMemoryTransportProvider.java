@@ -15,7 +15,9 @@ import io.sluice.engine.transport.TransportProvider;
 import io.sluice.engine.transport.tcp.TcpTransportProvider;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Opens the tcp transport with memory of a device that there is not: it can be allocated and attached, and never touched, as
@@ -28,6 +30,11 @@ public final class UntouchedMemoryTransportProvider implements TransportProvider
     /** A device whose memory cannot be given back. */
     static final String STUCK = "GPU-8c7a1d2e-0000-0000-0000-00000000dead";
 
+    /** A device whose memory is given back once {@link #letGo} was called. */
+    static final String HELD_UP = "GPU-8c7a1d2e-0000-0000-0000-00000000be1d";
+
+    private static final Semaphore LET_GO = new Semaphore(0);
+    private static final AtomicInteger GIVEN_BACK = new AtomicInteger();
     private static final Set<MemoryKind> ANY = Set.of(MemoryKind.HOST, MemoryKind.CUDA);
     private static final MemorySupport MEMORY =
             new MemorySupport(ANY, Set.of(MemoryKind.CUDA), Set.of(MemoryKind.HOST), Set.of());
@@ -36,6 +43,16 @@ public final class UntouchedMemoryTransportProvider implements TransportProvider
 
     /** For the service loader. */
     public UntouchedMemoryTransportProvider() {}
+
+    /** Gives so many pieces of memory back that are held up. */
+    static void letGo(int count) {
+        LET_GO.release(count);
+    }
+
+    /** How much memory has been given back that was held up. */
+    static int givenBack() {
+        return GIVEN_BACK.get();
+    }
 
     @Override
     public String name() {
@@ -97,8 +114,16 @@ public final class UntouchedMemoryTransportProvider implements TransportProvider
         }
 
         @Override
+        public boolean waitsForDevice() {
+            return HELD_UP.equals(memory.device());
+        }
+
+        @Override
         public void close() {
-            alive.set(false);
+            if (alive.getAndSet(false) && waitsForDevice()) {
+                LET_GO.acquireUninterruptibly();
+                GIVEN_BACK.incrementAndGet();
+            }
             if (STUCK.equals(memory.device())) {
                 throw new IllegalStateException("as the test wants it");
             }
