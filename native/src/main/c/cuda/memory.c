@@ -152,6 +152,38 @@ static int kind_of(unsigned type, unsigned is_managed) {
                                             : SLUICE_CUDA_MEMORY_NONE;
 }
 
+/*
+ * Of the virtual-memory API the driver has told the range that was reserved, in which allocations may lie side by side, and gaps:
+ * finds the allocation. False for a gap.
+ */
+static bool find_allocation(uint64_t address, struct sluice_cuda_memory_record *record) {
+    cuda_address start = 0;
+    size_t bytes = 0;
+    unsigned long long block_id = 0;
+    unsigned is_mapped = 0;
+    cuda_allocation allocation;
+    int attributes[] = {
+        CUDA_POINTER_MAPPING_START, CUDA_POINTER_MAPPING_BYTES, CUDA_POINTER_BLOCK_ID, CUDA_POINTER_IS_MAPPED};
+    void *values[] = {&start, &bytes, &block_id, &is_mapped};
+    if (cuda.pointer_attributes(sizeof attributes / sizeof *attributes, attributes, values, address) != CUDA_SUCCESS) {
+        /* Older drivers do not know them all. */
+        return true;
+    }
+    if (address < start || address - start >= bytes) {
+        return is_mapped != 0;
+    }
+    bool is_within = start >= record->base && bytes <= (uint64_t)record->bytes
+            && start - record->base <= (uint64_t)record->bytes - bytes;
+    /* What a handle of another process has opened is not of this API. */
+    if (is_within && cuda.allocation_of(&allocation, (void *)(uintptr_t)address) == CUDA_SUCCESS) {
+        cuda.allocation_release(allocation);
+        record->base = start;
+        record->bytes = (int64_t)bytes;
+        record->block_id = block_id;
+    }
+    return true;
+}
+
 int sluice_cuda_memory_describe(uint64_t address, struct sluice_cuda_memory_record *record) {
     unsigned type = 0;
     unsigned is_managed = 0;
@@ -198,6 +230,10 @@ int sluice_cuda_memory_describe(uint64_t address, struct sluice_cuda_memory_reco
         record->sharing = is_legacy_capable                                      ? SLUICE_CUDA_SHARED_BY_HANDLE
                 : handle_types & CUDA_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ? SLUICE_CUDA_SHARED_BY_DESCRIPTOR
                                                                                  : SLUICE_CUDA_NOT_SHARED;
+        if (!is_legacy_capable && !find_allocation(address, record)) {
+            memset(record, 0, sizeof *record);
+            record->ordinal = -1;
+        }
     }
     return 0;
 }

@@ -70,13 +70,14 @@ int sluice_cuda_device_fault(struct sluice_cuda_device *device);
 /* ---- memory ---- */
 
 struct sluice_cuda_memory_record {
-    uint64_t base;                  /* of the allocation */
+    uint64_t base;                  /* of the allocation, which may be one of several that lie side by side */
     int64_t bytes;                  /* of the allocation */
     uint64_t buffer_id;             /* changes when memory is freed and allocated again at the same address */
     int32_t ordinal;
     int32_t kind;                   /* SLUICE_CUDA_MEMORY_... */
     int32_t sharing;                /* SLUICE_CUDA_SHARED_... */
     int32_t is_rdma_capable;
+    uint64_t block_id;              /* of the physical memory of the virtual-memory API; 0 if unknown */
 };
 
 enum {

@@ -21,6 +21,7 @@ FIELD(ORDINAL, ordinal);
 FIELD(KIND, kind);
 FIELD(SHARING, sharing);
 FIELD(RDMA, is_rdma_capable);
+FIELD(BLOCK_ID, block_id);
 
 JNIEXPORT jlong JNICALL Java_io_sluice_jni_CudaMemory_granularity(
         UNUSED JNIEnv *env, UNUSED jclass type, jlong device) {

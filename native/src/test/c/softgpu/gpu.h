@@ -115,12 +115,19 @@ void world_release(void);
 struct mapping *mapping_of(cuda_address address);
 /* Whether a mapping has one of the bytes. Under the world. */
 bool overlaps(cuda_address address, size_t bytes);
+/* Whether an operation of a stream can take a range: one mapping, or those of the virtual-memory API side by side. Under the world. */
+bool is_one_range(cuda_address address, size_t bytes);
+/* The reserved range that an address is in; false if there is none. Under the world. */
+bool range_of(cuda_address address, cuda_address *start, size_t *bytes);
 /* Where the bytes are, for the device with this ordinal; NULL if it may not reach them all. Under the world. */
 void *reach(int ordinal, cuda_address address, size_t bytes);
 struct mapping *mapping_add(
         cuda_address address, size_t bytes, size_t offset, struct allocation *allocation, enum mapping_kind kind,
         unsigned access);
 void mapping_remove(struct mapping *mapping);
+/* Shows memory of the virtual-memory API to the host where its address says, or no more. Under the world. */
+bool shadow_map(cuda_address address, size_t bytes, const struct allocation *allocation);
+void shadow_unmap(cuda_address address, size_t bytes);
 /* A free range; 0 if there is none. */
 cuda_address range_take(size_t bytes, size_t alignment);
 void range_give_back(cuda_address address, size_t bytes);

@@ -15,6 +15,8 @@
 static pthread_rwlock_t world;
 static pthread_once_t set_up_once = PTHREAD_ONCE_INIT;
 static char *range_begin;
+/* What the virtual-memory API has mapped lies here for the host as it does in the range for devices. */
+static char *shadow_begin;
 static struct mapping *mappings;
 static atomic_uint_fast64_t next_buffer_id = 1;
 
@@ -35,7 +37,11 @@ static void set_up(void) {
     pthread_rwlock_init(&world, &attributes);
     pthread_rwlockattr_destroy(&attributes);
     char *begin = mmap(NULL, RANGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    range_begin = begin == MAP_FAILED ? NULL : (char *)(((uintptr_t)begin + GRANULE - 1) & ~(GRANULE - 1));
+    char *shadow = mmap(NULL, RANGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (begin != MAP_FAILED && shadow != MAP_FAILED) {
+        range_begin = (char *)(((uintptr_t)begin + GRANULE - 1) & ~(GRANULE - 1));
+        shadow_begin = shadow;
+    }
 }
 
 void world_read(void) {
@@ -84,6 +90,30 @@ static bool is_range(cuda_address address, size_t bytes) {
         }
     }
     return false;
+}
+
+bool range_of(cuda_address address, cuda_address *start, size_t *bytes) {
+    for (struct range *range = ranges; range != NULL; range = range->next) {
+        if (address >= range->address && address - range->address < range->bytes) {
+            *start = range->address;
+            *bytes = range->bytes;
+            return true;
+        }
+    }
+    return false;
+}
+
+static char *shadow_of(cuda_address address) {
+    return shadow_begin + (address - (cuda_address)(uintptr_t)range_begin);
+}
+
+bool shadow_map(cuda_address address, size_t bytes, const struct allocation *allocation) {
+    return mmap(shadow_of(address), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, allocation->fd, 0)
+            != MAP_FAILED;
+}
+
+void shadow_unmap(cuda_address address, size_t bytes) {
+    mmap(shadow_of(address), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
 
 void range_give_back(cuda_address address, size_t bytes) {
@@ -250,22 +280,37 @@ static bool may_reach(int ordinal, const struct mapping *mapping) {
             && device->reaches[mapping->allocation->device];
 }
 
-/* Registrations that follow each other are one range for kernels, though not for one call to the driver. */
-static bool is_registered(cuda_address address, size_t bytes) {
-    struct mapping *mapping = mapping_of(address);
-    while (mapping != NULL && mapping->kind == HOST && bytes > mapping->bytes - (address - mapping->address)) {
+/* Whether mappings of a kind, side by side, have all of a range, and an ordinal may reach them; -1 for any. */
+static bool cover(enum mapping_kind kind, int ordinal, cuda_address address, size_t bytes) {
+    for (;;) {
+        struct mapping *mapping = mapping_of(address);
+        if (mapping == NULL || mapping->kind != kind || (ordinal >= 0 && !may_reach(ordinal, mapping))) {
+            return false;
+        }
         size_t here = mapping->bytes - (size_t)(address - mapping->address);
+        if (bytes <= here) {
+            return true;
+        }
         address += here;
         bytes -= here;
-        mapping = mapping_of(address);
     }
-    return mapping != NULL && mapping->kind == HOST;
+}
+
+/* Registrations of the host's memory that follow each other are one range for kernels alone. */
+bool is_one_range(cuda_address address, size_t bytes) {
+    struct mapping *mapping = mapping_of(address);
+    return mapping != NULL
+            && (bytes <= mapping->bytes - (address - mapping->address)
+                || (mapping->kind == VIRTUAL && cover(VIRTUAL, -1, address, bytes)));
 }
 
 void *reach(int ordinal, cuda_address address, size_t bytes) {
     struct mapping *mapping = mapping_of(address);
     if (mapping != NULL && mapping->kind == HOST) {
-        return is_registered(address, bytes) ? (char *)(uintptr_t)(address & ~HOST_BIT) : NULL;
+        return cover(HOST, -1, address, bytes) ? (char *)(uintptr_t)(address & ~HOST_BIT) : NULL;
+    }
+    if (mapping != NULL && mapping->kind == VIRTUAL) {
+        return cover(VIRTUAL, ordinal, address, bytes) ? shadow_of(address) : NULL;
     }
     if (mapping == NULL || bytes > mapping->bytes - (address - mapping->address) || !may_reach(ordinal, mapping)) {
         return NULL;
@@ -377,7 +422,7 @@ EXPORT cuda_result cuMemAddressReserve(
 
 EXPORT cuda_result cuMemAddressFree(cuda_address address, size_t bytes) {
     world_write();
-    bool is_free = is_range(address, bytes) && mapping_of(address) == NULL;
+    bool is_free = is_range(address, bytes) && !overlaps(address, bytes);
     if (is_free) {
         range_give_back(address, bytes);
     }
@@ -393,7 +438,7 @@ EXPORT cuda_result cuMemMap(
         return CUDA_INVALID_VALUE;
     }
     world_write();
-    bool can = is_range(address, bytes) && mapping_of(address) == NULL
+    bool can = is_range(address, bytes) && !overlaps(address, bytes) && shadow_map(address, bytes, allocation)
             && mapping_add(address, bytes, offset, allocation, VIRTUAL, 0) != NULL;
     if (can) {
         allocation->references++;
@@ -410,6 +455,7 @@ EXPORT cuda_result cuMemUnmap(cuda_address address, size_t bytes) {
     if (is_mapped) {
         struct allocation *allocation = mapping->allocation;
         mapping_remove(mapping);
+        shadow_unmap(address, bytes);
         allocation_release(allocation);
     }
     world_release();

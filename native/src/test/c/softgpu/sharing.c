@@ -181,13 +181,17 @@ EXPORT cuda_result cuMemHostGetDevicePointer_v2(cuda_address *address, void *hos
 
 /* ---- what lies at an address ---- */
 
-static cuda_result put_attribute(const struct mapping *mapping, int attribute, void *value) {
+static cuda_result put_attribute(const struct mapping *mapping, cuda_address address, int attribute, void *value) {
     const struct allocation *allocation = mapping == NULL ? NULL : mapping->allocation;
+    /* As drivers say of the virtual-memory API: all that was reserved, also where nothing is mapped. */
+    cuda_address reserved = 0;
+    size_t reserved_bytes = 0;
+    bool is_reserved = (mapping == NULL || mapping->kind == VIRTUAL) && range_of(address, &reserved, &reserved_bytes);
     unsigned word = 0;
     unsigned long long longer = 0;
     switch (attribute) {
         case CUDA_POINTER_MEMORY_TYPE:
-            word = mapping == NULL ? 0 : allocation == NULL ? CUDA_MEMORY_TYPE_HOST : CUDA_MEMORY_TYPE_DEVICE;
+            word = is_reserved || allocation != NULL ? CUDA_MEMORY_TYPE_DEVICE : mapping == NULL ? 0 : CUDA_MEMORY_TYPE_HOST;
             memcpy(value, &word, sizeof word);
             return CUDA_SUCCESS;
         case CUDA_POINTER_IS_MANAGED:
@@ -221,15 +225,33 @@ static cuda_result put_attribute(const struct mapping *mapping, int attribute, v
             memcpy(value, &word, sizeof word);
             return CUDA_SUCCESS;
         case CUDA_POINTER_RANGE_START: {
-            cuda_address base = mapping == NULL ? 0 : mapping->address;
+            cuda_address base = is_reserved ? reserved : mapping == NULL ? 0 : mapping->address;
             memcpy(value, &base, sizeof base);
             return CUDA_SUCCESS;
         }
         case CUDA_POINTER_RANGE_BYTES: {
+            size_t bytes = is_reserved ? reserved_bytes : mapping == NULL ? 0 : mapping->bytes;
+            memcpy(value, &bytes, sizeof bytes);
+            return CUDA_SUCCESS;
+        }
+        case CUDA_POINTER_IS_MAPPED:
+            word = mapping != NULL;
+            memcpy(value, &word, sizeof word);
+            return CUDA_SUCCESS;
+        case CUDA_POINTER_MAPPING_START: {
+            cuda_address start = mapping == NULL ? 0 : mapping->address;
+            memcpy(value, &start, sizeof start);
+            return CUDA_SUCCESS;
+        }
+        case CUDA_POINTER_MAPPING_BYTES: {
             size_t bytes = mapping == NULL ? 0 : mapping->bytes;
             memcpy(value, &bytes, sizeof bytes);
             return CUDA_SUCCESS;
         }
+        case CUDA_POINTER_BLOCK_ID:
+            longer = allocation == NULL ? 0 : allocation->buffer_id;
+            memcpy(value, &longer, sizeof longer);
+            return CUDA_SUCCESS;
         case CUDA_POINTER_POOL_HANDLE: {
             const void *pool = allocation != NULL && allocation->is_pooled ? (const void *)&pools : NULL;
             memcpy(value, &pool, sizeof pool);
@@ -246,7 +268,7 @@ EXPORT cuda_result cuPointerGetAttributes(unsigned count, int *attributes, void 
     world_read();
     const struct mapping *mapping = mapping_of(address);
     for (unsigned i = 0; result == CUDA_SUCCESS && i < count; i++) {
-        result = put_attribute(mapping, attributes[i], values[i]);
+        result = put_attribute(mapping, address, attributes[i], values[i]);
     }
     world_release();
     return result;

@@ -353,8 +353,7 @@ static cuda_result add_memory(
 /* Whether an address lies in memory that the driver knows: what does not is refused at once. */
 static bool is_known(cuda_address address, size_t bytes) {
     world_read();
-    struct mapping *mapping = mapping_of(address);
-    bool known = mapping != NULL && bytes <= mapping->bytes - (address - mapping->address);
+    bool known = is_one_range(address, bytes);
     world_release();
     return known;
 }

@@ -6,7 +6,7 @@ package io.sluice.jni;
  */
 public final class CudaMemory {
     /** Size of the record that {@link #describe} writes, in bytes. */
-    public static final int RECORD_BYTES = 40;
+    public static final int RECORD_BYTES = 48;
 
     /** Offset in the record of the allocation's base address, a {@code long}. */
     public static final int RECORD_BASE_OFFSET = 0;
@@ -31,6 +31,12 @@ public final class CudaMemory {
 
     /** Offset in the record of an {@code int}: 1 if RDMA adapters can access the memory. */
     public static final int RECORD_RDMA_OFFSET = 36;
+
+    /**
+     * Offset in the record of a {@code long}: the id of the physical memory, of the virtual-memory API alone; 0 if the
+     * driver does not tell it.
+     */
+    public static final int RECORD_BLOCK_ID_OFFSET = 40;
 
     /** Kind: the driver does not know the address. */
     public static final int KIND_UNKNOWN = 0;

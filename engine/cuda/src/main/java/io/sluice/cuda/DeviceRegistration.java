@@ -13,17 +13,21 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Memory of a GPU that is a region. Its name cannot be guessed, and only those learn it who attach the region: another engine of this
  * process finds the memory by it, where an address that a peer names would not be trusted. Any thread.
  */
 final class DeviceRegistration implements StagedMemory, DeviceWords, DmaBufferMemory {
+    private static final Logger LOG = LoggerFactory.getLogger(DeviceRegistration.class);
     private static final Map<UUID, DeviceRegistration> OF_PROCESS = new ConcurrentHashMap<>();
 
     private final UUID name = UUID.randomUUID();
@@ -31,7 +35,7 @@ final class DeviceRegistration implements StagedMemory, DeviceWords, DmaBufferMe
     private final Gpu gpu;
     private final PinnedRings rings;
     private final GpuWords words;
-    private final MemoryFacts facts;
+    private final List<MemoryFacts> allocations;
     // of another process; null for memory of this one
     private final @Nullable ImportedAllocation imported;
     private volatile boolean closed;
@@ -39,12 +43,16 @@ final class DeviceRegistration implements StagedMemory, DeviceWords, DmaBufferMe
     private volatile boolean unsure;
 
     private DeviceRegistration(
-            RegionMemory memory, Gpu gpu, PinnedRings rings, MemoryFacts facts, @Nullable ImportedAllocation imported) {
+            RegionMemory memory,
+            Gpu gpu,
+            PinnedRings rings,
+            List<MemoryFacts> allocations,
+            @Nullable ImportedAllocation imported) {
         this.memory = memory;
         this.gpu = gpu;
         this.rings = rings;
         this.words = gpu.words();
-        this.facts = facts;
+        this.allocations = List.copyOf(allocations);
         this.imported = imported;
         OF_PROCESS.put(name, this);
     }
@@ -61,7 +69,8 @@ final class DeviceRegistration implements StagedMemory, DeviceWords, DmaBufferMe
         if (ordinal < 0) {
             throw new RegistrationException("this process sees no GPU " + id + "; it sees " + gpus.all());
         }
-        MemoryFacts facts = MemoryFacts.of(memory.address());
+        List<MemoryFacts> allocations = MemoryFacts.ofAll(memory.address(), memory.length());
+        MemoryFacts facts = allocations.getFirst();
         if (facts.kind() == CudaMemory.KIND_MANAGED) {
             throw new RegistrationException(
                     "managed memory moves between host and GPU, and cannot be a region: allocate it by"
@@ -74,19 +83,32 @@ final class DeviceRegistration implements StagedMemory, DeviceWords, DmaBufferMe
         if (facts.ordinal() != ordinal) {
             throw new RegistrationException(memory + " lies on " + gpus.id(facts.ordinal()));
         }
-        if (!facts.contains(memory.address(), memory.length())) {
+        long bytes = length(allocations);
+        if (memory.address() - facts.base() > bytes - memory.length()) {
             throw new RegistrationException("%s leave the allocation that 0x%x is in, which has %d bytes from 0x%x on"
-                    .formatted(memory, memory.address(), facts.bytes(), facts.base()));
+                    .formatted(memory, memory.address(), bytes, facts.base()));
+        }
+        if (allocations.size() > 1) {
+            LOG.info(
+                    "{} spans {} allocations of the driver, as PyTorch's expandable segments do, so that no other process can"
+                            + " map it: use PYTORCH_CUDA_ALLOC_CONF=expandable_segments:False",
+                    memory,
+                    allocations.size());
         }
         ImportedAllocation imported = ImportedAllocation.use(memory.address());
         try {
-            return new DeviceRegistration(memory, gpus.open(ordinal), rings, facts, imported);
+            return new DeviceRegistration(memory, gpus.open(ordinal), rings, allocations, imported);
         } catch (CudaException e) {
             if (imported != null) {
                 imported.release();
             }
             throw new RegistrationException(String.valueOf(e.getMessage()), e);
         }
+    }
+
+    private static long length(List<MemoryFacts> allocations) {
+        MemoryFacts last = allocations.getLast();
+        return last.base() + last.bytes() - allocations.getFirst().base();
     }
 
     /** Finds memory that this process has and that a handle stands for; null if it has registered none. */
@@ -125,12 +147,12 @@ final class DeviceRegistration implements StagedMemory, DeviceWords, DmaBufferMe
 
     /** Where the allocation begins. */
     long base() {
-        return imported == null ? facts.base() : imported.base();
+        return imported == null ? allocations.getFirst().base() : imported.base();
     }
 
-    /** How long the allocation is. */
+    /** How long the allocation is, or all are together. */
     long allocationBytes() {
-        return imported == null ? facts.bytes() : imported.bytes();
+        return imported == null ? length(allocations) : imported.bytes();
     }
 
     /** Whether another process owns it. */
@@ -140,7 +162,13 @@ final class DeviceRegistration implements StagedMemory, DeviceWords, DmaBufferMe
 
     /** How another process reaches it. */
     MemoryKeys.Way way() {
-        return imported == null ? MemoryKeys.Way.of(facts.sharing()) : imported.way();
+        if (imported != null) {
+            return imported.way();
+        }
+        // several have no one descriptor
+        return allocations.size() > 1
+                ? MemoryKeys.Way.NONE
+                : MemoryKeys.Way.of(allocations.getFirst().sharing());
     }
 
     /** The handle that another process opens, where that is the way; else empty. */
@@ -154,7 +182,7 @@ final class DeviceRegistration implements StagedMemory, DeviceWords, DmaBufferMe
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment written = arena.allocate(CudaMemory.IPC_HANDLE_BYTES, Long.BYTES);
             calling(
-                    () -> CudaMemory.ipcHandle(gpu.device(), facts.base(), written.address()),
+                    () -> CudaMemory.ipcHandle(gpu.device(), base(), written.address()),
                     "no handle of memory of " + gpu.id());
             return written.toArray(ValueLayout.JAVA_BYTE);
         }
@@ -166,7 +194,7 @@ final class DeviceRegistration implements StagedMemory, DeviceWords, DmaBufferMe
             return imported.descriptor();
         }
         long exported =
-                calling(() -> CudaMemory.export(gpu.device(), facts.base()), "no descriptor of memory of " + gpu.id());
+                calling(() -> CudaMemory.export(gpu.device(), base()), "no descriptor of memory of " + gpu.id());
         return new SharedDescriptor((int) exported, true);
     }
 
@@ -184,14 +212,19 @@ final class DeviceRegistration implements StagedMemory, DeviceWords, DmaBufferMe
         }
     }
 
-    /** Whether the allocation is still the one that was registered, and not one that was made at the same address after it. */
+    /** Whether all of it is still what was registered, and nothing that was made at the same address after it. */
     @Override
     public boolean isCurrent() {
-        MemoryFacts now = MemoryFacts.of(facts.base());
-        return now.kind() == CudaMemory.KIND_DEVICE
-                && now.bufferId() == facts.bufferId()
-                && now.base() == facts.base()
-                && now.bytes() == facts.bytes();
+        return allocations.stream().allMatch(MemoryFacts::isCurrent);
+    }
+
+    private boolean isCurrentAt(long address) {
+        for (MemoryFacts each : allocations) {
+            if (each.contains(address, Long.BYTES)) {
+                return each.isCurrent();
+            }
+        }
+        return isCurrent();
     }
 
     // ---- through the host ----
@@ -239,7 +272,7 @@ final class DeviceRegistration implements StagedMemory, DeviceWords, DmaBufferMe
     private long current(long offset) {
         long address = at(offset);
         try {
-            if (isCurrent()) {
+            if (isCurrentAt(address)) {
                 return address;
             }
         } catch (CudaException e) {

@@ -177,7 +177,7 @@ final class PeerAllocation {
         if (here.way() == MemoryKeys.Way.NONE) {
             // access of peers covers neither pools nor the virtual-memory API; a kernel would fault the process
             throw new CudaException(
-                    "memory of a pool or without a handle type is reached by its own GPU alone",
+                    "memory of a pool, without a handle type or of several allocations is reached by its own GPU alone",
                     CudaException.NOT_SUPPORTED);
         }
         CudaException.check(

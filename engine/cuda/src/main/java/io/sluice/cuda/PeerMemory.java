@@ -89,7 +89,8 @@ final class PeerMemory implements CudaRemoteKey.Lender {
         DeviceRegistration local = DeviceRegistration.find(read.name());
         if (local == null && read.way() == MemoryKeys.Way.NONE) {
             throw new MemoryNotAccessibleException(
-                    "it is of a memory pool or was made without a handle type, so that no other process can map it");
+                    "it is of a memory pool, was made without a handle type, or spans several allocations of the driver (PyTorch:"
+                            + " PYTORCH_CUDA_ALLOC_CONF=expandable_segments:False), so that no other process can map it");
         }
         if (local != null
                 && (local.allocationBytes() != read.allocationBytes()

@@ -17,7 +17,8 @@ import java.util.Random;
 
 /**
  * A process that owns memory of GPUs. It prints its address and the descriptors of its regions, the first the engine's, the others of
- * one allocation of the user's; then obeys commands: {@code sum REGION}, {@code close REGION}.
+ * one allocation of the user's; then obeys commands: {@code sum REGION}, {@code close REGION}, and {@code span}, which makes a region
+ * of two allocations side by side and prints its descriptor.
  */
 final class PeerMain {
     static final int BYTES = 4 << 20;
@@ -58,6 +59,18 @@ final class PeerMain {
         System.out.println(ready);
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = in.readLine(); line != null; line = in.readLine()) {
+            if (line.equals("span")) {
+                ChunkedMemory chunks = new ChunkedMemory(0, 2);
+                chunks.map(0);
+                chunks.map(1);
+                long address = chunks.address(1) - BYTES / 4;
+                SoftGpu.write(0, address, pattern(regions.size(), BYTES / 2));
+                regions.add(engine.register(
+                        RegionMemory.device(MemoryKind.CUDA, gpu, address, BYTES / 2, () -> true), options));
+                System.out.println(
+                        HexFormat.of().formatHex(regions.getLast().descriptor().toBytes()));
+                continue;
+            }
             MemoryRegion region = regions.get(Integer.parseInt(line.substring(line.indexOf(' ') + 1)));
             if (line.startsWith("close")) {
                 region.close().join();

@@ -35,6 +35,7 @@ class TwoProcessesTest {
     private BufferedWriter commands;
     private TransferEngine engine;
     private Connection connection;
+    private EngineAddress address;
     private final List<RegionDescriptor> descriptors = new ArrayList<>();
 
     @BeforeEach
@@ -62,7 +63,8 @@ class TwoProcessesTest {
         engine = TransferEngine.open(PatientOptions.builder()
                 .transports(List.of("shm", "tcp", "cuda"))
                 .build());
-        connection = Patience.await(engine.connect(EngineAddress.parse(ready[1])));
+        address = EngineAddress.parse(ready[1]);
+        connection = Patience.await(engine.connect(address));
     }
 
     @AfterEach
@@ -184,5 +186,21 @@ class TwoProcessesTest {
             SoftGpu.refuseImports(false);
         }
         Patience.await(Ends.read(region(0), 0, Patience.await(connection.attach(descriptors.get(2))), 0, 64));
+    }
+
+    /** As PyTorch's expandable segments have it: no one descriptor stands for it. */
+    @Test
+    void memory_of_several_allocations_is_staged() throws IOException {
+        command("span");
+        RegionDescriptor spanning = RegionDescriptor.fromBytes(HexFormat.of().parseHex(answer()));
+        RemoteRegion remote = Patience.await(connection.attach(spanning));
+        assertThat(remote.path(MemoryKind.CUDA).transport()).isEqualTo("tcp");
+        assertThat(remote.path(MemoryKind.CUDA).reason()).contains("staged").contains("expandable_segments:False");
+        int bytes = (int) spanning.length();
+        MemoryRegion local = region(1);
+        Patience.await(Ends.read(local, 0, remote, 0, bytes));
+        byte[] expected = PeerMain.pattern(descriptors.size(), bytes);
+        assertThat(Arrays.mismatch(SoftGpu.read(1, local.memory().address(), bytes), expected))
+                .isEqualTo(-1);
     }
 }
