@@ -2,6 +2,7 @@ package io.sluice.cuda;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionState;
@@ -30,6 +31,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
@@ -414,6 +416,16 @@ class FaultsTest {
         } finally {
             process.destroyForcibly();
             Patience.exit(process);
+        }
+    }
+
+    /** Each reaches its own memory. */
+    @Test
+    void gpus_that_do_not_reach_each_other_say_so_at_attach() {
+        assumeTrue(SoftGpu.javaOptions().isEmpty(), "a machine's GPUs reach each other");
+        try (ForkedMain process = new ForkedMain(UnlinkedGpusMain.class, Map.of("SOFT_GPU_NO_PEERS", "1"))) {
+            assertThat(process.answer()).contains("CudaException").contains("cannot map memory");
+            assertThat(process.answer()).isEqualTo("[3]");
         }
     }
 }

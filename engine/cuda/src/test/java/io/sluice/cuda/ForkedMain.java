@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /** Another virtual machine with the same GPUs, which answers each line by a line. */
@@ -22,6 +23,15 @@ final class ForkedMain implements AutoCloseable {
      * @param visible the GPUs that it sees, as {@code CUDA_VISIBLE_DEVICES} names them
      */
     ForkedMain(Class<?> main, String visible) {
+        this(main, Map.of("CUDA_VISIBLE_DEVICES", visible));
+    }
+
+    /**
+     * Starts one.
+     *
+     * @param variables further ones of its environment
+     */
+    ForkedMain(Class<?> main, Map<String, String> variables) {
         List<String> command = new ArrayList<>(List.of(
                 ProcessHandle.current().info().command().orElseThrow(),
                 "-Xmx128m",
@@ -35,7 +45,7 @@ final class ForkedMain implements AutoCloseable {
         command.addAll(ForkedJava.startOptions());
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(Redirect.INHERIT);
-        builder.environment().put("CUDA_VISIBLE_DEVICES", visible);
+        builder.environment().putAll(variables);
         try {
             process = builder.start();
         } catch (IOException e) {
