@@ -1,8 +1,6 @@
 package io.sluice.engine.flow;
 
 import io.sluice.engine.transport.InlineOperations;
-import io.sluice.engine.transport.RemoteKey;
-import io.sluice.engine.transport.WorkRequest;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -109,8 +107,7 @@ final class InlineTransfers {
         }
     }
 
-    private static boolean execute(
-            DataTransfer transfer, int element, LeasedMemory memory, InlineOperations inline) {
+    private static boolean execute(DataTransfer transfer, int element, LeasedMemory memory, InlineOperations inline) {
         return inline.execute(
                 transfer.operation(element),
                 memory.memory(),
