@@ -12,6 +12,7 @@ public final class RankFailedException extends SluiceException {
     @Serial
     private static final long serialVersionUID = 1L;
 
+    /** The ranks that failed. */
     private final TreeSet<Integer> ranks;
 
     /**

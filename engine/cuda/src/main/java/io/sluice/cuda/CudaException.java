@@ -18,6 +18,7 @@ public final class CudaException extends SluiceException {
     /** The driver's error for a handle that this process has made itself, negated ({@code CUDA_ERROR_INVALID_CONTEXT}). */
     static final int OWN_HANDLE = -201;
 
+    /** The driver's error code. */
     private final int error;
 
     /**

@@ -9,6 +9,7 @@ public final class GpuModuleException extends SluiceException {
     @Serial
     private static final long serialVersionUID = 1L;
 
+    /** The log of the driver's compiler. */
     private final String log;
 
     /**
