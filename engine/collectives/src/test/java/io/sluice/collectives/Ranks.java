@@ -53,6 +53,14 @@ final class Ranks implements AutoCloseable {
         }
     }
 
+    /** Teams that were formed elsewhere; their engines are not closed here, if only the teams are. */
+    static Ranks of(List<TransferEngine> engines, List<Team> teams) {
+        Ranks ranks = new Ranks();
+        ranks.engines.addAll(engines);
+        ranks.teams.addAll(teams);
+        return ranks;
+    }
+
     List<CompletableFuture<Team>> formTeams(UnaryOperator<TeamOptions> options) {
         List<CompletableFuture<Team>> forming = new ArrayList<>();
         for (int i = 0; i < engines.size(); i++) {
@@ -91,6 +99,17 @@ final class Ranks implements AutoCloseable {
     /** Calls a collective on all ranks. */
     CompletableFuture<Void> start(CallOnRank collective) {
         return CompletableFuture.allOf(startEach(collective).toArray(CompletableFuture[]::new));
+    }
+
+    /** Waits for a collective on all ranks, and says which one has failed where. */
+    void awaitAll(String what, List<CompletableFuture<Void>> ended) {
+        for (int rank = 0; rank < ended.size(); rank++) {
+            try {
+                await(ended.get(rank));
+            } catch (RuntimeException | AssertionError e) {
+                throw new AssertionError(what + " on rank " + rank + ": " + e, e);
+            }
+        }
     }
 
     List<CompletableFuture<Void>> startEach(CallOnRank collective) {

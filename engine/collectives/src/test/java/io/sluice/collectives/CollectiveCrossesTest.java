@@ -1,0 +1,207 @@
+package io.sluice.collectives;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.sluice.testkit.FuzzSeed;
+import io.sluice.testkit.Patience;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Every method of a team with every type, operation, algorithm, count and number of ranks, on every transport: all pairs of
+ * them in the short run, in the long one all of them. {@code sluice.test.seed} says which pairs meet.
+ */
+class CollectiveCrossesTest {
+    private static final List<String> TRANSPORTS = List.of("shm", "tcp", "verbs", "reordering", "faulty");
+    private static final int MOST_RANKS = 8;
+    // about the number of ranks, small, a page, more than a message, and more than all messages under way
+    private static final int COUNTS = 9;
+    private static final long MOST_ELEMENTS = 1 << 20;
+    private static final long[] OFFSETS = {64, 77};
+    private static final int MOST_ALGORITHMS = 6;
+    private static final List<Cross.Called> REDUCING =
+            Arrays.stream(Cross.Called.values()).filter(Cross.Called::reduces).toList();
+    private static final List<Cross.Called> MOVING = Arrays.stream(Cross.Called.values())
+            .filter(called -> !called.reduces())
+            .toList();
+
+    private final FuzzSeed seed = FuzzSeed.of("CollectiveCrossesTest");
+
+    /** A cross and where it runs. */
+    private record Placed(String transport, Cross cross) {}
+
+    private static long count(int number, int size) {
+        return switch (number) {
+            case 0 -> 0;
+            case 1 -> 1;
+            case 2 -> size - 1;
+            case 3 -> size + 1;
+            case 4 -> 4;
+            case 5 -> 256;
+            case 6 -> 65_536;
+            case 7 -> MOST_ELEMENTS - 1;
+            default -> MOST_ELEMENTS + 1;
+        };
+    }
+
+    /** Automatic, and those that serve the kind. */
+    private static List<Algorithm> algorithms(Cross.Called called) {
+        List<Algorithm> all = new ArrayList<>(List.of(Algorithm.AUTO));
+        if (called != Cross.Called.SEND_AND_RECEIVE) {
+            all.addAll(AlgorithmTable.possible(called.kind()));
+        }
+        return all;
+    }
+
+    /** All pairs, of those that reduce and of those that do not. */
+    private List<Placed> sample() {
+        List<Placed> sample = new ArrayList<>();
+        for (List<Cross.Called> group : List.of(REDUCING, MOVING)) {
+            boolean reducing = group.equals(REDUCING);
+            int[] sizes = {
+                group.size(),
+                MOST_RANKS,
+                COUNTS,
+                ElementType.values().length,
+                reducing ? ReduceOperation.values().length : 1,
+                2,
+                MOST_ALGORITHMS,
+                TRANSPORTS.size(),
+                2,
+                reducing ? 2 : 1,
+                OFFSETS.length
+            };
+            Random random = seed.random(reducing ? 1 : 2);
+            for (int[] row : PairwiseSample.of(sizes, random)) {
+                int size = row[1] + 1;
+                Cross.Called called = group.get(row[0]);
+                List<Algorithm> algorithms = algorithms(called);
+                long count = count(row[2], size);
+                if (!called.hasVector() && count > 256) {
+                    // of all blocks together
+                    count = Math.max(1, count / size);
+                }
+                sample.add(new Placed(
+                        TRANSPORTS.get(row[7]),
+                        new Cross(
+                                called,
+                                size,
+                                count,
+                                ElementType.values()[row[3]],
+                                reducing ? ReduceOperation.values()[row[4]] : null,
+                                row[5] == 1,
+                                algorithms.get(row[6] % algorithms.size()),
+                                row[8] == 1,
+                                row[9] == 1,
+                                OFFSETS[row[10]],
+                                random.nextInt(size),
+                                random.nextInt(Integer.MAX_VALUE))));
+            }
+        }
+        return sample;
+    }
+
+    static Ranks ranks(String transport, int size) {
+        return Ranks.form(
+                transport, size, options -> options, engine -> engine.pollers(1).livenessTimeout(Patience.longBound()));
+    }
+
+    static void assumeAvailable(String transport) {
+        assumeTrue(
+                !transport.equals("verbs") || System.getProperty("sluice.verbs.library") != null,
+                "there is no software adapter");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp", "verbs", "reordering", "faulty"})
+    void allPairs(String transport) {
+        assumeAvailable(transport);
+        List<Cross> crosses = sample().stream()
+                .filter(placed -> placed.transport.equals(transport))
+                .map(Placed::cross)
+                .toList();
+        assertThat(crosses).isNotEmpty();
+        for (int size = 1; size <= MOST_RANKS; size++) {
+            int ranks = size;
+            run(
+                    transport,
+                    size,
+                    crosses.stream().filter(cross -> cross.size() == ranks).toList());
+        }
+    }
+
+    private static void run(String transport, int size, Iterable<Cross> crosses) {
+        try (Ranks ranks = ranks(transport, size)) {
+            for (Cross cross : crosses) {
+                if (size > 1 || cross.called() != Cross.Called.SEND_AND_RECEIVE) {
+                    CrossRun.runAndCheck(ranks, cross);
+                }
+            }
+            ranks.call((rank, team, callback) -> team.barrier(CollectiveOptions.defaults(), callback));
+        }
+    }
+
+    /** With the longest counts, operations and kinds of numbers go round. */
+    @Tag("soak")
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp", "verbs", "reordering", "faulty"})
+    void all(String transport) {
+        assumeAvailable(transport);
+        long done = 0;
+        for (int size = 1; size <= MOST_RANKS; size++) {
+            for (Cross.Called called : Cross.Called.values()) {
+                List<Cross> crosses = all(called, size);
+                run(transport, size, crosses);
+                done += crosses.size();
+                System.out.println("CollectiveCrossesTest: " + transport + ", " + size + " ranks, " + called + ": "
+                        + done + " crosses");
+            }
+        }
+    }
+
+    private List<Cross> all(Cross.Called called, int size) {
+        List<Cross> all = new ArrayList<>();
+        Random random = seed.random(size);
+        for (int number = 0; number < COUNTS; number++) {
+            boolean large = number >= 6;
+            for (ElementType type : ElementType.values()) {
+                for (Algorithm algorithm : algorithms(called)) {
+                    for (boolean inPlace : new boolean[] {false, true}) {
+                        for (@Nullable ReduceOperation operation : operations(called, large, all.size())) {
+                            int index = all.size();
+                            all.add(new Cross(
+                                    called,
+                                    size,
+                                    count(number, size),
+                                    type,
+                                    operation,
+                                    inPlace,
+                                    algorithm,
+                                    index % 2 == 0,
+                                    index % 3 == 0,
+                                    OFFSETS[index / 2 % 2],
+                                    random.nextInt(size),
+                                    random.nextInt(Integer.MAX_VALUE)));
+                        }
+                    }
+                }
+            }
+        }
+        return all;
+    }
+
+    private static List<@Nullable ReduceOperation> operations(Cross.Called called, boolean large, int index) {
+        if (!called.reduces()) {
+            return Arrays.asList((ReduceOperation) null);
+        }
+        List<ReduceOperation> every = List.of(ReduceOperation.values());
+        return large ? List.of(every.get(index % every.size())) : new ArrayList<>(every);
+    }
+}
