@@ -17,6 +17,7 @@ import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
+import io.sluice.jni.MachineFacts;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -57,6 +58,10 @@ final class TeamFormation {
         this.remotes = new RemoteRegion[options.size()];
         this.retry = new Retry(
                 options.formTimeout(), "the other ranks of team '" + options.name() + "' must form it as well");
+        WorkMemory.checkAvailable(
+                "scratch memory of team '" + options.name() + "'",
+                layout.bytes() + Link.stagingBytes(layout),
+                MachineFacts::availableMemory);
         this.own = engine.allocate(layout.bytes(), RegionOptions.readWrite().named(regionOf(options.rank())));
         this.staging = allocate(Link.stagingBytes(layout));
     }

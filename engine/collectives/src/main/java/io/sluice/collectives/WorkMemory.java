@@ -2,7 +2,9 @@ package io.sluice.collectives;
 
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RegistrationException;
 import io.sluice.engine.TransferEngine;
+import io.sluice.jni.MachineFacts;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -10,23 +12,54 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.LongSupplier;
 
 /** Local memory for intermediate results, kept for later collectives up to a limit. Thread-safe. */
 final class WorkMemory {
     private static final long SMALLEST = 64 << 10;
+    // less than this costs less than the question how much is free
+    private static final long UNASKED = 4L << 20;
 
     private final TransferEngine engine;
     private final long mostKept;
+    private final LongSupplier available;
     private final Map<Long, Deque<MemoryRegion>> free = new HashMap<>();
     private long kept;
     private boolean closed;
 
     WorkMemory(TransferEngine engine, long mostKept) {
-        this.engine = engine;
-        this.mostKept = mostKept;
+        this(engine, mostKept, MachineFacts::availableMemory);
     }
 
-    /** Takes a region of at least so many bytes. */
+    WorkMemory(TransferEngine engine, long mostKept, LongSupplier available) {
+        this.engine = engine;
+        this.mostKept = mostKept;
+        this.available = available;
+    }
+
+    /**
+     * Checks that the machine has twice as much memory left: the system ends processes where it runs out.
+     *
+     * @param what needs it, for the message
+     * @throws RegistrationException if it has not
+     */
+    static void checkAvailable(String what, long bytes, LongSupplier available) {
+        if (bytes < UNASKED) {
+            return;
+        }
+        long left = available.getAsLong();
+        // negative where the kernel does not say
+        if (left >= 0 && bytes > left / 2) {
+            throw new RegistrationException(
+                    what + " would take " + bytes + " bytes, more than half of the " + left + " bytes that are free");
+        }
+    }
+
+    /**
+     * Takes a region of at least so many bytes.
+     *
+     * @throws RegistrationException if they are more than half of the free memory
+     */
     MemoryRegion take(long bytes) {
         long length = lengthOf(bytes);
         synchronized (this) {
@@ -37,6 +70,7 @@ final class WorkMemory {
                 return region;
             }
         }
+        checkAvailable("memory for intermediate results", length, available);
         return engine.allocate(length, RegionOptions.local());
     }
 
