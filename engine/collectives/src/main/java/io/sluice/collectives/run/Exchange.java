@@ -23,6 +23,9 @@ final class Exchange {
     private static final int TAKEN = 0xF2;
     private static final int GRANT = 0xF3;
     private static final int DATA = 0xF4;
+    private static final int AWAITS = 0xF5;
+    private static final int MOST_TOLD = 8;
+    private static final long NUMBER_MASK = (1L << 56) - 1;
     private static final int ID_MASK = 0xFFFF;
     private static final long TAG_MASK = 0xFFFF_FFFFL;
 
@@ -30,6 +33,7 @@ final class Exchange {
     private final int chunkBytes;
     private final Ends ends;
     private final Deque<Outgoing> outgoing = new ArrayDeque<>();
+    private final Deque<CallsOfRanks.Awaited> telling = new ArrayDeque<>();
     private final List<PointToPoint> sending = new ArrayList<>();
     private final List<PointToPoint> posted = new ArrayList<>();
     private final List<Announced> unexpected = new ArrayList<>();
@@ -44,9 +48,17 @@ final class Exchange {
 
         /** The ranks do not agree on the type or the length. */
         void mismatch(PointToPoint receive, int type, long bytes);
+
+        /** The peer waits for this rank in a collective. */
+        void awaitedBy(CallsOfRanks.Awaited awaited);
     }
 
-    private record Outgoing(int kind, int id, @Nullable PointToPoint data) {}
+    private record Outgoing(int kind, int id, @Nullable PointToPoint data) {
+        /** Whether parts of it are sent, which nothing may come between. */
+        boolean isBegun() {
+            return kind == DATA && data != null && data.moved >= 0;
+        }
+    }
 
     private record Announced(int id, int tag, int type, long bytes, byte[] small) {}
 
@@ -57,6 +69,10 @@ final class Exchange {
         this.chunkBytes = chunkBytes;
         this.ends = ends;
         this.bySlot = new PointToPoint[link.slots()];
+    }
+
+    int peer() {
+        return link.peer();
     }
 
     void begin() {
@@ -85,6 +101,13 @@ final class Exchange {
             }
         }
         posted.add(added);
+    }
+
+    /** Tells the peer in which collective this rank waits for it. If it takes no messages, it need not know. */
+    void tell(long number, long header, long count) {
+        if (telling.size() < MOST_TOLD) {
+            telling.add(new CallsOfRanks.Awaited(link.peer(), number, header, count));
+        }
     }
 
     void sendEnded(int slot, @Nullable SluiceException error) {
@@ -121,12 +144,19 @@ final class Exchange {
 
     private int sendNext() {
         Outgoing next = outgoing.peek();
-        if (next == null) {
+        boolean tells = !telling.isEmpty() && (next == null || !next.isBegun());
+        if (next == null && !tells) {
             return 0;
         }
         if (!link.canSend()) {
             link.awaitSlot();
             return 0;
+        }
+        if (tells) {
+            CallsOfRanks.Awaited told = telling.remove();
+            MemorySegment count = MemorySegment.ofArray(new long[] {told.count()});
+            link.sendSmall((long) AWAITS << 56 | told.number(), told.header(), count, 0, Long.BYTES);
+            return 1 << 10;
         }
         PointToPoint data = next.data;
         int cost = 1 << 10;
@@ -194,6 +224,10 @@ final class Exchange {
             }
             case GRANT -> outgoing.add(new Outgoing(DATA, id, sender(id)));
             case DATA -> arriving = takeGranted(id);
+            case AWAITS -> {
+                long count = link.memory().get(ValueLayout.JAVA_LONG_UNALIGNED, link.payloadAt(true));
+                ends.awaitedBy(new CallsOfRanks.Awaited(link.peer(), header & NUMBER_MASK, bytes, count));
+            }
             default -> throw new IllegalStateException("rank " + link.peer() + " sent an unknown message");
         }
         link.release();

@@ -2,11 +2,17 @@ package io.sluice.collectives.run;
 
 import org.jspecify.annotations.Nullable;
 
-/** All that has not ended, in the order of the calls, with the earliest deadline. All of it is the loop's. */
+/**
+ * All that has not ended, in the order of the calls, with the earliest time to look at it: a deadline, or soon, as long as
+ * there is something. All of it is the loop's.
+ */
 final class PendingList {
+    private static final long LOOK_NANOS = 200_000_000;
+
     private @Nullable Pending oldest;
     private @Nullable Pending newest;
     private boolean timed;
+    private boolean looking;
     private long nextDeadline;
 
     @Nullable
@@ -43,8 +49,17 @@ final class PendingList {
         ended.newer = null;
     }
 
-    /** Takes note of a deadline; returns true if it is earlier than all before. */
+    /** Takes note of a deadline; returns true if there is a time to look that is earlier than before. */
     boolean isEarliest(long deadline) {
+        boolean earlier = isEarlier(deadline);
+        if (!looking) {
+            looking = true;
+            earlier |= isEarlier(System.nanoTime() + LOOK_NANOS);
+        }
+        return earlier;
+    }
+
+    private boolean isEarlier(long deadline) {
         if (timed && deadline - nextDeadline >= 0) {
             return false;
         }
@@ -65,7 +80,11 @@ final class PendingList {
             if (each.deadline - now <= 0) {
                 return each;
             }
-            isEarliest(each.deadline);
+            isEarlier(each.deadline);
+        }
+        looking = oldest != null;
+        if (looking) {
+            isEarlier(now + LOOK_NANOS);
         }
         return null;
     }

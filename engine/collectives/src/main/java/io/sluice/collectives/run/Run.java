@@ -37,6 +37,7 @@ public final class Run extends Pending {
     private long headerWord;
     private int position;
     private int awaited = -1;
+    private int lastPosition = -1;
     private long done;
     private volatile long processed;
     // the next on the channel
@@ -133,8 +134,29 @@ public final class Run extends Pending {
         position = 0;
         reset();
         awaited = -1;
+        lastPosition = -1;
         done = 0;
         processed = 0;
+    }
+
+    /** Whether it is where it was at the last such question. */
+    boolean isWhereItWas() {
+        boolean same = position == lastPosition;
+        lastPosition = position;
+        return same;
+    }
+
+    long number() {
+        return number;
+    }
+
+    /** The first word of its headers. */
+    long header() {
+        return headerWord;
+    }
+
+    long count() {
+        return signature.count;
     }
 
     /**

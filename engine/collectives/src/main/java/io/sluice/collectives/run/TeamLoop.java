@@ -25,9 +25,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Runs the collectives of a team on its loop. Collective s runs on channel s mod C after those before it on that
- * channel, so messages of a channel need no number. The first failure ends all that has not ended, and all that comes
- * later. {@link #submit}, {@link #failure}, {@link #failed} and {@link #close} may be called from any thread; everything
- * else is the loop's.
+ * channel, so messages of a channel need no number. The first failure ends all, also what comes later. {@link #submit},
+ * {@link #failure}, {@link #failed} and {@link #close} may be called from any thread; the rest is the loop's.
  */
 public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Listener, Exchange.Ends {
     /** How many collectives may have been called and not ended. */
@@ -55,11 +54,11 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
     private volatile @Nullable SluiceException failure;
     private volatile boolean stopped;
     private EngineLoop.@Nullable SourceHandle handle;
-
     private long numbers;
     private int firstChannel;
     private boolean exchangesReady;
     private final PendingList all = new PendingList();
+    private final CallsOfRanks calls = new CallsOfRanks();
     private @Nullable Agreement agreement;
     private boolean closing;
     private boolean left;
@@ -258,6 +257,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
         if (added instanceof Run run) {
             long number = numbers++;
             run.numbered(number);
+            disagree(calls.called(run));
             int channel = run.pinnedChannel();
             channels[channel < 0 ? (int) (number % channels.length) : channel].add(run);
         } else if (added instanceof PointToPoint point && failure == null) {
@@ -265,7 +265,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
             exchangesReady = true;
         }
         if (all.isEarliest(added.deadline)) {
-            lookAt(added.deadline);
+            lookAt(all.nextDeadline());
         }
     }
 
@@ -297,10 +297,20 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
 
     @Override
     public void mismatch(PointToPoint receive, int type, long bytes) {
-        fail(
-                errors.mismatch(receive.peer, receive.tag, receive.type, receive.bytes, type, bytes),
-                Revocation.MISMATCH,
-                Set.of(rank));
+        SluiceException error = errors.mismatch(receive.peer, receive.tag, receive.type, receive.bytes, type, bytes);
+        fail(error, Revocation.MISMATCH, Set.of(rank));
+    }
+
+    @Override
+    public void awaitedBy(CallsOfRanks.Awaited awaited) {
+        disagree(calls.difference(awaited));
+    }
+
+    private void disagree(@Nullable HeaderMismatch e) {
+        if (e != null) {
+            SluiceException error = errors.mismatch(e.peer, e.ownHeader, e.ownCount, e.peerHeader, e.peerCount);
+            fail(error, Revocation.MISMATCH, Set.of(rank));
+        }
     }
 
     private int advance(Channel channel, int budget) {
@@ -348,10 +358,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
             }
             return processed;
         } catch (HeaderMismatch e) {
-            fail(
-                    errors.mismatch(e.peer, e.ownHeader, e.ownCount, e.peerHeader, e.peerCount),
-                    Revocation.MISMATCH,
-                    Set.of(rank));
+            disagree(e);
         } catch (LinkFailedException e) {
             transferFailed(e.peer(), e.error());
         } catch (RuntimeException e) {
@@ -479,6 +486,10 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
             fail(errors.timedOut(late.text(), awaited(late)), Revocation.TIMED_OUT, Set.of(rank));
         } else if (all.isTimed()) {
             lookAt(all.nextDeadline());
+            if (CallsOfRanks.tell(channels, links)) {
+                exchangesReady = true;
+                signal();
+            }
         }
     }
 
