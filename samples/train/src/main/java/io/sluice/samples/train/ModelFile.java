@@ -21,6 +21,10 @@ import java.util.Map;
 final class ModelFile {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final int LONGEST_HEADER = 1 << 20;
+    // some hundred times the largest model that can be trained
+    private static final long LARGEST_FILE = 1L << 29;
+    // of what a model computes from its sizes alone
+    private static final long MOST_ANGLES_BYTES = 1 << 20;
 
     private ModelFile() {}
 
@@ -84,7 +88,16 @@ final class ModelFile {
      * @throws IOException if it cannot be read, or has no model of this kind
      */
     static Saved load(Path file) throws IOException {
-        ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
+        long size = Files.size(file);
+        if (size > LARGEST_FILE) {
+            throw new IOException(file + " has " + size + " bytes, more than any model that this program has written");
+        }
+        return read(Files.readAllBytes(file), file);
+    }
+
+    /** Reads what a file has. What is allocated is in proportion to its length. */
+    static Saved read(byte[] all, Path file) throws IOException {
+        ByteBuffer bytes = ByteBuffer.wrap(all).order(ByteOrder.LITTLE_ENDIAN);
         long length = bytes.remaining() < Long.BYTES ? 0 : bytes.getLong();
         if (length < 2 || length > Math.min(LONGEST_HEADER, bytes.remaining())) {
             throw new IOException(file + " is no file of the safetensors format");
@@ -102,6 +115,7 @@ final class ModelFile {
                     metadata.path("heads").asInt(),
                     metadata.path("hidden").asInt(),
                     metadata.path("context").asInt());
+            checkLength(shape, bytes.remaining());
             Parameters parameters = new Parameters(shape, 0);
             for (Map.Entry<String, Matrix> each : parameters.all().entrySet()) {
                 read(bytes.slice(), header.path(each.getKey()), each.getValue());
@@ -109,6 +123,26 @@ final class ModelFile {
             return new Saved(new Transformer(shape, parameters), vocabulary);
         } catch (JsonProcessingException | IllegalArgumentException e) {
             throw new IOException(file + " has no model that this program has written: " + e.getMessage(), e);
+        }
+    }
+
+    /** The sizes may say anything: memory is allocated for what the file has. */
+    private static void checkLength(ModelShape shape, long bytes) {
+        long width = shape.width();
+        if (width < 2 || width * shape.context() * Float.BYTES > MOST_ANGLES_BYTES + bytes) {
+            throw new IllegalArgumentException("no file of this length has a model of these sizes: " + shape);
+        }
+        try {
+            // each row is as long as the model is wide; of the last matrix of a layer each column is
+            long rows = Math.addExact(
+                    Math.multiplyExact((long) shape.layers(), 4 * width + 3L * shape.hidden() + 2),
+                    shape.vocabulary() + 1L);
+            if (Math.multiplyExact(Math.multiplyExact(rows, width), Float.BYTES) != bytes) {
+                throw new IllegalArgumentException(
+                        "parameters of " + bytes + " bytes, and sizes for other ones: " + shape);
+            }
+        } catch (ArithmeticException e) {
+            throw new IllegalArgumentException("no file has a model of these sizes: " + shape, e);
         }
     }
 

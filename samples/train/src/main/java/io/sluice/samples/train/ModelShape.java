@@ -12,7 +12,13 @@ package io.sluice.samples.train;
  */
 record ModelShape(int vocabulary, int width, int layers, int heads, int hidden, int context) {
     ModelShape {
-        if (vocabulary < 2 || layers < 1 || heads < 1 || hidden < 1 || context < 2 || width % (2 * heads) != 0) {
+        if (vocabulary < 2
+                || width < 2
+                || layers < 1
+                || heads < 1
+                || hidden < 1
+                || context < 2
+                || width % (2L * heads) != 0) {
             throw new IllegalArgumentException(
                     "no model can have these sizes: vocabulary " + vocabulary + ", width " + width + ", layers "
                             + layers + ", heads " + heads + ", hidden " + hidden + ", context " + context);

@@ -5,15 +5,21 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.sluice.fuzz.ParserFuzz;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ModelFileTest {
     private static final String VOCABULARY = "\n abc\"é";
@@ -74,5 +80,59 @@ class ModelFileTest {
         }
         Files.writeString(file, "0123456789".repeat(100));
         assertThatThrownBy(() -> ModelFile.load(file)).isInstanceOf(IOException.class);
+    }
+
+    /** A file that says another size of the model than that of what it has. */
+    private static byte[] withSize(byte[] whole, String name, String value) throws IOException {
+        ByteBuffer bytes = ByteBuffer.wrap(whole).order(ByteOrder.LITTLE_ENDIAN);
+        byte[] text = new byte[Math.toIntExact(bytes.getLong())];
+        bytes.get(text);
+        ObjectMapper json = new ObjectMapper();
+        ObjectNode header = (ObjectNode) json.readTree(text);
+        ((ObjectNode) header.get("__metadata__")).put(name, value);
+        byte[] other = json.writeValueAsBytes(header);
+        return ByteBuffer.allocate(Long.BYTES + other.length + bytes.remaining())
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putLong(other.length)
+                .put(other)
+                .put(bytes)
+                .array();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"width", "layers", "heads", "hidden", "context"})
+    void sizesThatTheFileDoesNotHaveTakeNoMemory(String name) throws IOException {
+        byte[] whole = Files.readAllBytes(file);
+        for (String value : List.of("-2147483648", "-1", "0", "", "1000000", "536870912", "2147483646", "2147483647")) {
+            byte[] other = withSize(whole, name, value);
+            assertThatThrownBy(() -> ModelFile.read(other, file))
+                    .as("%s %s", name, value)
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("model.safetensors");
+        }
+    }
+
+    @Test
+    void damagedFilesAreRefused() throws IOException {
+        byte[] whole = Files.readAllBytes(file);
+        ParserFuzz.of("model-file")
+                .valid(whole, withSize(whole, "context", "7"), withSize(whole, "heads", "1"))
+                .refusesBy(UncheckedIOException.class)
+                // of the parser of JSON, and of the model's angles
+                .having(6 << 20)
+                .inputs(3_000)
+                .run(input -> {
+                    try {
+                        ModelFile.Saved read = ModelFile.read(input, file);
+                        assertThat(read.model().shape().vocabulary())
+                                .isEqualTo(read.vocabulary().length());
+                    } catch (IOException refused) {
+                        UncheckedIOException told = new UncheckedIOException(refused);
+                        Throwable cause = refused.getCause();
+                        // inputs that are refused elsewhere are tried more
+                        told.setStackTrace((cause == null ? refused : cause).getStackTrace());
+                        throw told;
+                    }
+                });
     }
 }
