@@ -165,3 +165,44 @@ int sluice_reduce(const struct sluice_reduction *reduction) {
     reduce_bytes(variants[sluice_reduce_variant()]->kernels[reduction->operation][reduction->type], &job, element);
     return 0;
 }
+
+int sluice_reduce_two(
+        int type,
+        int operation,
+        void *to,
+        int64_t to_offset,
+        const void *first,
+        int64_t first_offset,
+        const void *second,
+        int64_t second_offset,
+        int64_t count) {
+    if (operation == SLUICE_AVERAGE) {
+        return -EINVAL;
+    }
+    const void *from[] = {(const char *)first + first_offset, (const char *)second + second_offset};
+    struct sluice_reduction reduction = {
+        .type = (enum sluice_reduce_type)type,
+        .operation = (enum sluice_reduce_operation)operation,
+        .to = (char *)to + to_offset,
+        .from = from,
+        .operands = 2,
+        .divisor = 1,
+        .count = count,
+    };
+    return sluice_reduce(&reduction);
+}
+
+int sluice_reduce_divide(
+        int type, void *to, int64_t to_offset, const void *from, int64_t from_offset, int divisor, int64_t count) {
+    const void *dividend[] = {(const char *)from + from_offset};
+    struct sluice_reduction reduction = {
+        .type = (enum sluice_reduce_type)type,
+        .operation = SLUICE_AVERAGE,
+        .to = (char *)to + to_offset,
+        .from = dividend,
+        .operands = 1,
+        .divisor = divisor,
+        .count = count,
+    };
+    return sluice_reduce(&reduction);
+}

@@ -58,6 +58,22 @@ struct sluice_reduction {
 
 /* Returns 0, or -EINVAL if a number is out of its range. */
 int sluice_reduce(const struct sluice_reduction *reduction);
+/*
+ * The functions that Java calls by name, with the memory and offsets into it. The first reduces two operands by an
+ * operation that is no average; the second divides, and its target may be the dividend.
+ */
+__attribute__((visibility("default"))) int sluice_reduce_two(
+        int type,
+        int operation,
+        void *to,
+        int64_t to_offset,
+        const void *first,
+        int64_t first_offset,
+        const void *second,
+        int64_t second_offset,
+        int64_t count);
+__attribute__((visibility("default"))) int sluice_reduce_divide(
+        int type, void *to, int64_t to_offset, const void *from, int64_t from_offset, int divisor, int64_t count);
 /* The size of a result, in bytes, from which streaming is faster on this processor. */
 int64_t sluice_reduce_streamed_from(void);
 /* The variant that this process uses: the widest that the processor has, or the one last set. */

@@ -1,7 +1,14 @@
 package io.sluice.jni;
 
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.util.Objects;
+
 /**
- * Reductions of arrays in C, element by element, by address: with AVX-512 or AVX2 where the processor has them. Any thread; not
+ * Reductions of arrays in C, element by element, by address or in memory segments: with AVX-512 or AVX2 where the processor has them. Any thread; not
  * for much at once on a thread that others wait for.
  *
  * <p>The result has the same bits on every processor. Operands are taken in the order given, the first one first:
@@ -76,6 +83,8 @@ public final class Reduce {
 
     /** The greatest divisor of an average. */
     public static final int MAX_DIVISOR = 1 << 24;
+
+    private static final int[] ELEMENT_BYTES = {1, 1, 4, 4, 8, 8, 2, 2, 4, 8};
 
     /** Variant for every processor. */
     static final int PLAIN = 0;
@@ -170,6 +179,125 @@ public final class Reduce {
      */
     public static void divide(int type, long target, long source, int divisor, long count, boolean streaming) {
         check(ofOne(type, target, source, divisor, count, streaming));
+    }
+
+    /**
+     * Reduces two operands in segments of native memory, whose arenas cannot be closed meanwhile. Does not stream.
+     *
+     * @param type the type of the elements
+     * @param operation {@link #SUM}, {@link #PRODUCT}, {@link #MIN} or {@link #MAX}
+     * @param target the segment of the result
+     * @param targetOffset where the result begins there, in bytes
+     * @param first the segment of the first operand
+     * @param firstOffset where it begins there, in bytes
+     * @param second the segment of the second operand
+     * @param secondOffset where it begins there, in bytes
+     * @param count the number of elements, 0 or more
+     * @throws IllegalArgumentException if the type or operation is none, the target is read-only, or a segment lies on the
+     *     Java heap
+     * @throws IndexOutOfBoundsException if a range exceeds its segment
+     * @throws IllegalStateException if an arena is closed
+     * @throws WrongThreadException if an arena is confined to another thread
+     */
+    public static void combine(
+            int type,
+            int operation,
+            MemorySegment target,
+            long targetOffset,
+            MemorySegment first,
+            long firstOffset,
+            MemorySegment second,
+            long secondOffset,
+            long count) {
+        long bytes = bytes(type, count);
+        checkTarget(target, targetOffset, bytes);
+        Objects.checkFromIndexSize(firstOffset, bytes, first.byteSize());
+        Objects.checkFromIndexSize(secondOffset, bytes, second.byteSize());
+        int result;
+        try {
+            result = (int) InSegments.COMBINE.invokeExact(
+                    type, operation, target, targetOffset, first, firstOffset, second, secondOffset, count);
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new AssertionError("C threw an exception", e);
+        }
+        check(result);
+    }
+
+    /**
+     * Divides the elements of a segment of native memory, whose arena cannot be closed meanwhile.
+     *
+     * @param type the type of the elements
+     * @param target the segment
+     * @param targetOffset where the elements begin there, in bytes
+     * @param divisor 1 to {@link #MAX_DIVISOR}
+     * @param count the number of elements, 0 or more
+     * @throws IllegalArgumentException if the type or divisor is none, or the segment is read-only or lies on the Java heap
+     * @throws IndexOutOfBoundsException if the range exceeds the segment
+     * @throws IllegalStateException if the arena is closed
+     * @throws WrongThreadException if the arena is confined to another thread
+     */
+    public static void divide(int type, MemorySegment target, long targetOffset, int divisor, long count) {
+        checkTarget(target, targetOffset, bytes(type, count));
+        int result;
+        try {
+            result = (int)
+                    InSegments.DIVIDE.invokeExact(type, target, targetOffset, target, targetOffset, divisor, count);
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new AssertionError("C threw an exception", e);
+        }
+        check(result);
+    }
+
+    private static long bytes(int type, long count) {
+        if (type < 0 || type >= ELEMENT_BYTES.length || count < 0) {
+            check(-1);
+        }
+        return Math.multiplyExact(count, ELEMENT_BYTES[type]);
+    }
+
+    private static void checkTarget(MemorySegment target, long offset, long bytes) {
+        Objects.checkFromIndexSize(offset, bytes, target.byteSize());
+        if (target.isReadOnly()) {
+            throw new IllegalArgumentException("the segment of the result is read-only");
+        }
+    }
+
+    /** Functions that take segments rather than addresses, so that the linker keeps their arenas open during the call. */
+    private static final class InSegments {
+        private static final MethodHandle COMBINE = handle(
+                "sluice_reduce_two",
+                FunctionDescriptor.of(
+                        ValueLayout.JAVA_INT,
+                        ValueLayout.JAVA_INT,
+                        ValueLayout.JAVA_INT,
+                        ValueLayout.ADDRESS,
+                        ValueLayout.JAVA_LONG,
+                        ValueLayout.ADDRESS,
+                        ValueLayout.JAVA_LONG,
+                        ValueLayout.ADDRESS,
+                        ValueLayout.JAVA_LONG,
+                        ValueLayout.JAVA_LONG));
+        private static final MethodHandle DIVIDE = handle(
+                "sluice_reduce_divide",
+                FunctionDescriptor.of(
+                        ValueLayout.JAVA_INT,
+                        ValueLayout.JAVA_INT,
+                        ValueLayout.ADDRESS,
+                        ValueLayout.JAVA_LONG,
+                        ValueLayout.ADDRESS,
+                        ValueLayout.JAVA_LONG,
+                        ValueLayout.JAVA_INT,
+                        ValueLayout.JAVA_LONG));
+
+        @SuppressWarnings("restricted") // calling native code is what this package is for
+        private static MethodHandle handle(String function, FunctionDescriptor type) {
+            return java.lang.foreign.Linker.nativeLinker()
+                    .downcallHandle(SymbolLookup.loaderLookup().findOrThrow(function), type);
+        }
     }
 
     /**

@@ -112,6 +112,45 @@ class ReduceTest {
         assertThat(Reduce.streamedFrom()).isPositive();
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {Reduce.INT8, Reduce.INT64, Reduce.FLOAT16, Reduce.FLOAT32})
+    void segments_are_reduced_as_addresses_are(int type) {
+        int count = 333;
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment first = operand(arena, type, count, 0);
+            MemorySegment second = operand(arena, type, count, 0);
+            MemorySegment expected = arena.allocate(bytes(type, count));
+            MemorySegment found = arena.allocate(bytes(type, count) + 5);
+            for (int operation : new int[] {Reduce.SUM, Reduce.PRODUCT, Reduce.MIN, Reduce.MAX}) {
+                Reduce.combine(type, operation, expected.address(), first.address(), second.address(), count, false);
+                Reduce.combine(type, operation, found, 5, first, 0, second, 0, count);
+                assertThat(found.asSlice(5).mismatch(expected)).isEqualTo(-1);
+            }
+            Reduce.divide(type, expected.address(), expected.address(), 3, count, false);
+            Reduce.divide(type, found, 5, 3, count);
+            assertThat(found.asSlice(5).mismatch(expected)).isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void segments_are_checked() {
+        MemorySegment closed;
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment memory = arena.allocate(16);
+            closed = memory;
+            refused(() -> Reduce.combine(10, Reduce.SUM, memory, 0, memory, 0, memory, 0, 1));
+            refused(() -> Reduce.combine(Reduce.INT8, Reduce.AVERAGE, memory, 0, memory, 0, memory, 0, 1));
+            refused(() -> Reduce.combine(Reduce.INT8, Reduce.SUM, memory.asReadOnly(), 0, memory, 0, memory, 0, 1));
+            refused(() -> Reduce.divide(Reduce.INT8, memory, 0, 0, 1));
+            refused(() -> Reduce.divide(Reduce.INT8, MemorySegment.ofArray(new byte[1]), 0, 1, 1));
+            assertThatThrownBy(() -> Reduce.combine(Reduce.INT64, Reduce.SUM, memory, 0, memory, 9, memory, 0, 1))
+                    .isInstanceOf(IndexOutOfBoundsException.class);
+            assertThatThrownBy(() -> Reduce.divide(Reduce.INT64, memory, 8, 1, 2))
+                    .isInstanceOf(IndexOutOfBoundsException.class);
+        }
+        assertThatThrownBy(() -> Reduce.divide(Reduce.INT8, closed, 0, 1, 1)).isInstanceOf(IllegalStateException.class);
+    }
+
     @Test
     void numbers_out_of_range_are_refused() {
         try (Arena arena = Arena.ofConfined()) {
