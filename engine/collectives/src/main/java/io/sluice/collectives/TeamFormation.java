@@ -2,7 +2,7 @@ package io.sluice.collectives;
 
 import io.sluice.collectives.link.Link;
 import io.sluice.collectives.link.LinkLayout;
-import io.sluice.collectives.reduce.PlainReducer;
+import io.sluice.collectives.reduce.NativeReducer;
 import io.sluice.collectives.run.Memory;
 import io.sluice.collectives.run.TeamLoop;
 import io.sluice.engine.ConnectFailedException;
@@ -210,7 +210,7 @@ final class TeamFormation {
                 new TeamLoop(name, loop, layout, options.rank(), attached, own, staging, new TypedErrors(name));
         WorkMemory work = new WorkMemory(engine, options.scratchBytes());
         CalledCollective.Parts parts = new CalledCollective.Parts(
-                teamLoop, options.size(), options.timeout(), work, Memory.of(staging, 0), new PlainReducer());
+                teamLoop, options.size(), options.timeout(), work, Memory.of(staging, 0), new NativeReducer());
         CheckedCollectives.Ranks ranks =
                 new CheckedCollectives.Ranks(options.rank(), options.size(), layout.chunkBytes(), options.algorithms());
         teamLoop.start();

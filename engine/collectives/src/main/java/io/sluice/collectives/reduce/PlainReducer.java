@@ -111,16 +111,20 @@ public final class PlainReducer implements Reducer {
                             Long.divideUnsigned(target.get(LONG, targetOffset + 8 * i), divisor));
                 case TypeCode.FLOAT16 -> {
                     float a = Float.float16ToFloat(target.get(SHORT, targetOffset + 2 * i));
-                    target.set(SHORT, targetOffset + 2 * i, Float.floatToFloat16(a / divisor));
+                    target.set(SHORT, targetOffset + 2 * i, Float.floatToFloat16(canonical(a / divisor)));
                 }
                 case TypeCode.BFLOAT16 -> {
                     float a = bfloat16ToFloat(target.get(SHORT, targetOffset + 2 * i));
-                    target.set(SHORT, targetOffset + 2 * i, floatToBfloat16(a / divisor));
+                    target.set(SHORT, targetOffset + 2 * i, floatToBfloat16(canonical(a / divisor)));
                 }
                 case TypeCode.FLOAT32 ->
-                    target.set(FLOAT, targetOffset + 4 * i, target.get(FLOAT, targetOffset + 4 * i) / divisor);
+                    target.set(
+                            FLOAT, targetOffset + 4 * i, canonical(target.get(FLOAT, targetOffset + 4 * i) / divisor));
                 case TypeCode.FLOAT64 ->
-                    target.set(DOUBLE, targetOffset + 8 * i, target.get(DOUBLE, targetOffset + 8 * i) / divisor);
+                    target.set(
+                            DOUBLE,
+                            targetOffset + 8 * i,
+                            canonical(target.get(DOUBLE, targetOffset + 8 * i) / divisor));
                 default -> throw new IllegalArgumentException("no type has the code " + type);
             }
         }
@@ -167,7 +171,7 @@ public final class PlainReducer implements Reducer {
             case OperationCode.MAX -> Math.max(a, b);
             default -> throw unknown(operation);
         };
-        return Float.isNaN(result) ? Float.NaN : result;
+        return canonical(result);
     }
 
     private static double doubles(int operation, double a, double b) {
@@ -178,7 +182,15 @@ public final class PlainReducer implements Reducer {
             case OperationCode.MAX -> Math.max(a, b);
             default -> throw unknown(operation);
         };
-        return Double.isNaN(result) ? Double.NaN : result;
+        return canonical(result);
+    }
+
+    private static float canonical(float value) {
+        return Float.isNaN(value) ? Float.NaN : value;
+    }
+
+    private static double canonical(double value) {
+        return Double.isNaN(value) ? Double.NaN : value;
     }
 
     private static IllegalArgumentException unknown(int operation) {

@@ -20,6 +20,8 @@ public final class Run extends Pending {
     static final int DONE = -1;
 
     private static final int ONE_STEP = 1 << 10;
+    // takes C some microseconds; a multiple of every element's length
+    private static final int SLICE_BYTES = 64 << 10;
 
     private final Plan plan;
     private final Memory source;
@@ -36,6 +38,8 @@ public final class Run extends Pending {
     private long number;
     private long headerWord;
     private int position;
+    // how much of the current step is done, in bytes
+    private long sliced;
     private int awaited = -1;
     private int lastPosition = -1;
     private long done;
@@ -132,6 +136,7 @@ public final class Run extends Pending {
         number = value;
         headerWord = Header.numbered(signature.header, value);
         position = 0;
+        sliced = 0;
         reset();
         awaited = -1;
         lastPosition = -1;
@@ -177,39 +182,71 @@ public final class Run extends Pending {
                 return !isUnderWay() && !waits(links) ? DONE : used;
             }
             Step step = plan.step(position);
-            boolean taken = switch (step.kind()) {
+            boolean possible = switch (step.kind()) {
                 case SEND -> {
                     sendOrWait(to(links, step), position, step);
                     yield true;
                 }
-                case RECEIVE, REDUCE -> take(to(links, step), step);
+                case RECEIVE, REDUCE -> sliced > 0 || isThere(to(links, step), step);
                 case DRAIN -> !isUnderWay() && !waits(links);
-                case COPY -> {
-                    Memory from = memory(step.from());
-                    Memory to = memory(step.to());
-                    MemorySegment.copy(
-                            from.segment(),
-                            from.offset() + step.fromOffset(),
-                            to.segment(),
-                            to.offset() + step.toOffset(),
-                            step.length());
-                    yield true;
-                }
-                case DIVIDE -> {
-                    Memory to = memory(step.to());
-                    long count = step.length() / signature.elementBytes;
-                    reducer.divide(signature.type, to.segment(), to.offset() + step.toOffset(), count, signature.size);
-                    yield true;
-                }
+                case COPY, DIVIDE -> true;
             };
-            if (!taken) {
+            if (!possible) {
                 return used;
             }
-            awaited = -1;
-            position++;
-            used += ONE_STEP + (int) step.length();
+            used += take(links, step);
+            if (sliced == step.length()) {
+                awaited = -1;
+                position++;
+                sliced = 0;
+                used += ONE_STEP;
+            }
         }
         return used;
+    }
+
+    /** Takes the next slice of a step; of one that only sends or waits, all. Returns its length. */
+    private int take(@Nullable Link[] links, Step step) {
+        long at = sliced;
+        int length = (int) Math.min(SLICE_BYTES, step.length() - at);
+        switch (step.kind()) {
+            case RECEIVE -> {
+                Link link = to(links, step);
+                Memory to = memory(step.to());
+                long from = link.payloadAt(isSmall(link, step)) + at;
+                MemorySegment.copy(link.memory(), from, to.segment(), to.offset() + step.toOffset() + at, length);
+                sliced += length;
+                endMessage(link, step);
+            }
+            case REDUCE -> {
+                Link link = to(links, step);
+                reduce(link, step, at, length);
+                sliced += length;
+                endMessage(link, step);
+            }
+            case COPY -> {
+                Memory from = memory(step.from());
+                Memory to = memory(step.to());
+                MemorySegment.copy(
+                        from.segment(),
+                        from.offset() + step.fromOffset() + at,
+                        to.segment(),
+                        to.offset() + step.toOffset() + at,
+                        length);
+                sliced += length;
+            }
+            case DIVIDE -> {
+                Memory to = memory(step.to());
+                long count = length / signature.elementBytes;
+                reducer.divide(signature.type, to.segment(), to.offset() + step.toOffset() + at, count, signature.size);
+                sliced += length;
+            }
+            default -> {
+                sliced = step.length();
+                return (int) step.length();
+            }
+        }
+        return length;
     }
 
     private static Link to(@Nullable Link[] links, Step step) {
@@ -308,8 +345,9 @@ public final class Run extends Pending {
 
     // ---- receiving ----
 
-    private boolean take(Link link, Step step) {
-        boolean small = step.length() <= link.smallBytes();
+    /** Whether the message of a step has arrived; its header is checked. */
+    private boolean isThere(Link link, Step step) {
+        boolean small = isSmall(link, step);
         if (small || !link.receivesFor(number)) {
             if (!hasArrived(link)) {
                 return false;
@@ -320,14 +358,19 @@ public final class Run extends Pending {
                 link.release();
             }
         }
-        if (!small && !hasArrived(link)) {
-            return false;
+        return small || hasArrived(link);
+    }
+
+    private static boolean isSmall(Link link, Step step) {
+        return step.length() <= link.smallBytes();
+    }
+
+    private void endMessage(Link link, Step step) {
+        if (sliced == step.length()) {
+            link.release();
+            done += step.length();
+            processed = done;
         }
-        process(link, step, link.payloadAt(small));
-        link.release();
-        done += step.length();
-        processed = done;
-        return true;
     }
 
     private boolean hasArrived(Link link) {
@@ -346,38 +389,21 @@ public final class Run extends Pending {
         }
     }
 
-    private void process(Link link, Step step, long at) {
-        Memory to = memory(step.to());
-        long offset = to.offset() + step.toOffset();
-        if (step.kind() == Step.Kind.RECEIVE) {
-            MemorySegment.copy(link.memory(), at, to.segment(), offset, step.length());
-            return;
-        }
+    private void reduce(Link link, Step step, long at, int length) {
+        long message = link.payloadAt(isSmall(link, step)) + at;
         Memory operand = memory(step.from());
-        long operandAt = operand.offset() + step.fromOffset();
-        long count = step.length() / signature.elementBytes;
-        if (step.messageFirst()) {
-            reducer.reduce(
-                    signature.type,
-                    signature.operation,
-                    to.segment(),
-                    offset,
-                    link.memory(),
-                    at,
-                    operand.segment(),
-                    operandAt,
-                    count);
-        } else {
-            reducer.reduce(
-                    signature.type,
-                    signature.operation,
-                    to.segment(),
-                    offset,
-                    operand.segment(),
-                    operandAt,
-                    link.memory(),
-                    at,
-                    count);
-        }
+        long operandAt = operand.offset() + step.fromOffset() + at;
+        Memory to = memory(step.to());
+        boolean messageFirst = step.messageFirst();
+        reducer.reduce(
+                signature.type,
+                signature.operation,
+                to.segment(),
+                to.offset() + step.toOffset() + at,
+                messageFirst ? link.memory() : operand.segment(),
+                messageFirst ? message : operandAt,
+                messageFirst ? operand.segment() : link.memory(),
+                messageFirst ? operandAt : message,
+                length / signature.elementBytes);
     }
 }
