@@ -13,7 +13,19 @@ public enum Algorithm {
     /** Every rank sends straight to those that need it. */
     DIRECT(4, "direct"),
     /** log2(n) rounds of empty messages at growing distance. */
-    DISSEMINATION(5, "dissemination");
+    DISSEMINATION(5, "dissemination"),
+    /** Every rank gives its whole vector to all, and all reduce it in the order of the ranks: one round, for few ranks. */
+    FLAT(6, "flat"),
+    /** Recursive halving, then doubling: log2(n) exchanges of ever smaller parts, and of ever larger ones. */
+    RABENSEIFNER(7, "rabenseifner"),
+    /** log2(n) exchanges, each of half of what a rank still reduces; other ranks are folded in and out. */
+    RECURSIVE_HALVING(8, "recursive-halving"),
+    /** log2(n) rounds of what a rank has gathered so far, or of all blocks that go as far. */
+    BRUCK(9, "bruck"),
+    /** The root gives each rank a share, and these pass their shares round. */
+    SCATTER_ALL_GATHER(10, "scatter-all-gather"),
+    /** Every rank sends straight to those that need it, to eight at once, in chunks. */
+    PAIRWISE(11, "pairwise");
 
     private final int code;
     private final String text;

@@ -7,42 +7,70 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /**
  * Which algorithm {@link Algorithm#AUTO} stands for. All ranks of a team have the same table. Immutable.
  *
- * <p>Text form: a rule a line, the first that fits counts. A rule has four words: the kind of collective, such as {@code
- * all-reduce}; the most ranks, or {@code *}; the most bytes, or {@code *}; the algorithm, such as {@code ring}. The bytes
- * are those of the whole vector of a rank, or of all blocks. Empty lines and what follows a {@code #} do not count.
+ * <p>Text form: a rule a line, the first that fits counts. A rule has four or five words: the kind of collective, such as
+ * {@code all-reduce}; if it is for one transport only, that one, such as {@code tcp}; the most ranks, or {@code *}; the most
+ * bytes, or {@code *}; the algorithm, such as {@code ring}. The bytes are those of the whole vector of a rank, or of all
+ * blocks. The transport is the one by which all ranks reach each other; {@code tcp} if some do by tcp only. A rule counts
+ * only where its algorithm can: recursive doubling gathers from a power of two of ranks. Empty lines and what follows a
+ * {@code #} do not count. An all-to-all with counts a rank is pairwise, unless its options say otherwise.
  */
 public final class AlgorithmTable {
     private static final Map<CollectiveKind, Set<Algorithm>> POSSIBLE = new EnumMap<>(Map.ofEntries(
-            Map.entry(CollectiveKind.ALL_REDUCE, EnumSet.of(Algorithm.RECURSIVE_DOUBLING, Algorithm.RING)),
-            Map.entry(CollectiveKind.REDUCE_SCATTER, EnumSet.of(Algorithm.RING)),
-            Map.entry(CollectiveKind.ALL_GATHER, EnumSet.of(Algorithm.RING)),
-            Map.entry(CollectiveKind.BROADCAST, EnumSet.of(Algorithm.BINOMIAL)),
+            Map.entry(
+                    CollectiveKind.ALL_REDUCE,
+                    EnumSet.of(Algorithm.RECURSIVE_DOUBLING, Algorithm.RING, Algorithm.FLAT, Algorithm.RABENSEIFNER)),
+            Map.entry(CollectiveKind.REDUCE_SCATTER, EnumSet.of(Algorithm.RING, Algorithm.RECURSIVE_HALVING)),
+            Map.entry(
+                    CollectiveKind.ALL_GATHER,
+                    EnumSet.of(Algorithm.RING, Algorithm.RECURSIVE_DOUBLING, Algorithm.BRUCK)),
+            Map.entry(CollectiveKind.BROADCAST, EnumSet.of(Algorithm.BINOMIAL, Algorithm.SCATTER_ALL_GATHER)),
             Map.entry(CollectiveKind.REDUCE, EnumSet.of(Algorithm.BINOMIAL)),
             Map.entry(CollectiveKind.GATHER, EnumSet.of(Algorithm.DIRECT)),
             Map.entry(CollectiveKind.SCATTER, EnumSet.of(Algorithm.DIRECT)),
-            Map.entry(CollectiveKind.ALL_TO_ALL, EnumSet.of(Algorithm.DIRECT)),
+            Map.entry(CollectiveKind.ALL_TO_ALL, EnumSet.of(Algorithm.DIRECT, Algorithm.BRUCK, Algorithm.PAIRWISE)),
             Map.entry(CollectiveKind.SEND, EnumSet.of(Algorithm.DIRECT)),
             Map.entry(CollectiveKind.RECEIVE, EnumSet.of(Algorithm.DIRECT)),
             Map.entry(CollectiveKind.BARRIER, EnumSet.of(Algorithm.DISSEMINATION))));
     private static final String ANY = "*";
+    private static final Pattern TRANSPORT = Pattern.compile("[a-z][a-z0-9_-]*");
     private static final AlgorithmTable DEFAULTS = parse("""
+            all-reduce 4 4096 flat
             all-reduce * 16384 recursive-doubling
+            all-reduce * 524288 rabenseifner
             all-reduce * * ring
+            reduce-scatter * 65536 recursive-halving
+            reduce-scatter * * ring
+            all-gather * 16384 bruck
+            all-gather * 131072 recursive-doubling
+            all-gather * * ring
+            broadcast 2 * binomial
+            broadcast * 32767 binomial
+            broadcast * * scatter-all-gather
+            all-to-all 3 65536 direct
+            all-to-all * 2048 bruck
+            all-to-all * 65536 direct
+            all-to-all * * pairwise
             """);
 
     private final List<Rule> rules;
 
-    private record Rule(CollectiveKind kind, long mostRanks, long mostBytes, Algorithm algorithm) {
-        boolean fits(CollectiveKind which, int ranks, long bytes) {
-            return kind == which && ranks <= mostRanks && bytes <= mostBytes;
+    private record Rule(CollectiveKind kind, String transport, long mostRanks, long mostBytes, Algorithm algorithm) {
+        boolean fits(CollectiveKind which, String used, int ranks, long bytes) {
+            return kind == which
+                    && (transport.equals(ANY) || transport.equals(used))
+                    && ranks <= mostRanks
+                    && bytes <= mostBytes
+                    && serves(kind, algorithm, ranks);
         }
 
         String text() {
-            return kind + " " + text(mostRanks) + " " + text(mostBytes) + " " + algorithm;
+            return kind + (transport.equals(ANY) ? " " : " " + transport + " ") + text(mostRanks) + " "
+                    + text(mostBytes) + " " + algorithm;
         }
 
         private static String text(long most) {
@@ -89,13 +117,25 @@ public final class AlgorithmTable {
     }
 
     private static Rule rule(String[] words) {
-        if (words.length != 4) {
-            throw new IllegalArgumentException("a rule is a kind, the most ranks, the most bytes and an algorithm");
+        if (words.length < 4 || words.length > 5) {
+            throw new IllegalArgumentException(
+                    "a rule is a kind, a transport if it is for one only, the most ranks, the most bytes and an algorithm");
         }
-        CollectiveKind kind = CollectiveKind.parse(words[0]);
-        Algorithm algorithm = Algorithm.parse(words[3]);
+        int next = 0;
+        CollectiveKind kind = CollectiveKind.parse(words[next++]);
+        String transport = words.length == 5 ? transport(words[next++]) : ANY;
+        long ranks = most(words[next++]);
+        long bytes = most(words[next++]);
+        Algorithm algorithm = Algorithm.parse(words[next]);
         check(kind, algorithm);
-        return new Rule(kind, most(words[1]), most(words[2]), algorithm);
+        return new Rule(kind, transport, ranks, bytes, algorithm);
+    }
+
+    private static String transport(String word) {
+        if (!word.equals(ANY) && !TRANSPORT.matcher(word).matches()) {
+            throw new IllegalArgumentException("'" + word + "' is neither the name of a transport, such as tcp, nor *");
+        }
+        return word;
     }
 
     private static long most(String word) {
@@ -129,8 +169,14 @@ public final class AlgorithmTable {
         return EnumSet.copyOf(Objects.requireNonNull(POSSIBLE.get(kind)));
     }
 
+    /** Whether an algorithm can serve so many ranks. */
+    private static boolean serves(CollectiveKind kind, Algorithm algorithm, int ranks) {
+        boolean powersOnly = kind == CollectiveKind.ALL_GATHER && algorithm == Algorithm.RECURSIVE_DOUBLING;
+        return !powersOnly || Integer.bitCount(ranks) == 1;
+    }
+
     /**
-     * Chooses an algorithm.
+     * Chooses an algorithm for ranks that have no transport in common.
      *
      * @param kind the kind of collective
      * @param ranks the number of ranks
@@ -138,19 +184,37 @@ public final class AlgorithmTable {
      * @return never {@link Algorithm#AUTO}
      */
     public Algorithm choose(CollectiveKind kind, int ranks, long bytes) {
+        return choose(kind, "", ranks, bytes);
+    }
+
+    /**
+     * Chooses an algorithm.
+     *
+     * @param kind the kind of collective
+     * @param transport the one by which all ranks reach each other, such as {@code shm}; another text fits only rules that
+     *     name no transport
+     * @param ranks the number of ranks
+     * @param bytes the length of the whole vector of a rank, or of all blocks
+     * @return never {@link Algorithm#AUTO}
+     */
+    public Algorithm choose(CollectiveKind kind, String transport, int ranks, long bytes) {
         for (Rule rule : rules) {
-            if (rule.fits(kind, ranks, bytes)) {
+            if (rule.fits(kind, transport, ranks, bytes)) {
                 return rule.algorithm;
             }
         }
-        return equals(DEFAULTS) ? possible(kind).iterator().next() : DEFAULTS.choose(kind, ranks, bytes);
+        return equals(DEFAULTS) ? possible(kind).iterator().next() : DEFAULTS.choose(kind, transport, ranks, bytes);
     }
 
-    Algorithm choose(Algorithm asked, CollectiveKind kind, int ranks, long bytes) {
+    Algorithm choose(Algorithm asked, CollectiveKind kind, String transport, int ranks, long bytes) {
         if (asked == Algorithm.AUTO) {
-            return choose(kind, ranks, bytes);
+            return choose(kind, transport, ranks, bytes);
         }
         check(kind, asked);
+        if (!serves(kind, asked, ranks)) {
+            throw new IllegalArgumentException(
+                    asked + " serves " + kind + " only with a power of two of ranks, not with " + ranks);
+        }
         return asked;
     }
 

@@ -4,7 +4,6 @@ import io.sluice.collectives.plan.Blocks;
 import io.sluice.collectives.plan.DirectPlans;
 import io.sluice.collectives.plan.DoublingPlans;
 import io.sluice.collectives.plan.Plan;
-import io.sluice.collectives.plan.RingPlans;
 import io.sluice.collectives.plan.Shape;
 import io.sluice.collectives.plan.TreePlans;
 import io.sluice.engine.MemoryRegion;
@@ -16,8 +15,12 @@ import org.jspecify.annotations.Nullable;
 abstract class CheckedCollectives<C extends Collective> implements CollectiveOperations<C> {
     private final Ranks ranks;
 
-    /** What plans depend on. */
-    record Ranks(int rank, int size, long chunkBytes, AlgorithmTable algorithms) {}
+    /**
+     * What plans depend on.
+     *
+     * @param transport the one by which all ranks reach each other, or empty
+     */
+    record Ranks(int rank, int size, long chunkBytes, AlgorithmTable algorithms, String transport) {}
 
     CheckedCollectives(Ranks ranks) {
         this.ranks = ranks;
@@ -43,10 +46,7 @@ abstract class CheckedCollectives<C extends Collective> implements CollectiveOpe
         boolean inPlace = from.isSameAs(to);
         checkApart(inPlace, from, to);
         Algorithm algorithm = choose(CollectiveKind.ALL_REDUCE, options, bytes);
-        Shape shape = shape(inPlace, operation);
-        Plan plan = algorithm == Algorithm.RECURSIVE_DOUBLING
-                ? DoublingPlans.allReduce(shape, bytes)
-                : RingPlans.allReduce(shape, count, type.bytes());
+        Plan plan = AlgorithmPlans.allReduce(algorithm, shape(inPlace, operation), count, type.bytes());
         return make(
                 new Call(CollectiveKind.ALL_REDUCE, algorithm, plan, from, to, type, operation, 0, count),
                 options,
@@ -101,7 +101,7 @@ abstract class CheckedCollectives<C extends Collective> implements CollectiveOpe
         boolean inPlace = to.isPartOf(from, blocks.start(ranks.rank));
         checkApart(inPlace, from, to);
         Algorithm algorithm = choose(CollectiveKind.REDUCE_SCATTER, options, blocks.total());
-        Plan plan = RingPlans.reduceScatter(shape(inPlace, operation), blocks);
+        Plan plan = AlgorithmPlans.reduceScatter(algorithm, shape(inPlace, operation), blocks);
         return make(
                 new Call(CollectiveKind.REDUCE_SCATTER, algorithm, plan, from, to, type, operation, 0, agreed),
                 options,
@@ -151,7 +151,7 @@ abstract class CheckedCollectives<C extends Collective> implements CollectiveOpe
         boolean inPlace = from.isPartOf(to, blocks.start(ranks.rank));
         checkApart(inPlace, from, to);
         Algorithm algorithm = choose(CollectiveKind.ALL_GATHER, options, blocks.total());
-        Plan plan = RingPlans.allGather(shape(inPlace, null), blocks);
+        Plan plan = AlgorithmPlans.allGather(algorithm, shape(inPlace, null), blocks);
         return make(
                 new Call(CollectiveKind.ALL_GATHER, algorithm, plan, from, to, type, null, 0, agreed),
                 options,
@@ -171,7 +171,7 @@ abstract class CheckedCollectives<C extends Collective> implements CollectiveOpe
         long bytes = bytes(count, type);
         Buffer all = new Buffer(buffer, offset, bytes);
         Algorithm algorithm = choose(CollectiveKind.BROADCAST, options, bytes);
-        Plan plan = TreePlans.broadcast(shape(true, null), root, bytes);
+        Plan plan = AlgorithmPlans.broadcast(algorithm, shape(true, null), root, count, type.bytes());
         return make(
                 new Call(CollectiveKind.BROADCAST, algorithm, plan, all, all, type, null, root, count),
                 options,
@@ -326,7 +326,8 @@ abstract class CheckedCollectives<C extends Collective> implements CollectiveOpe
         Buffer to = new Buffer(target, targetOffset, blocks.total());
         boolean inPlace = from.isSameAs(to);
         checkApart(inPlace, from, to);
-        return allToAll(from, counts, blocks, to, counts, blocks, inPlace, type, options, callback);
+        Algorithm algorithm = choose(CollectiveKind.ALL_TO_ALL, options, blocks.total());
+        return allToAll(from, counts, blocks, to, counts, blocks, inPlace, algorithm, type, options, callback);
     }
 
     @Override
@@ -349,8 +350,29 @@ abstract class CheckedCollectives<C extends Collective> implements CollectiveOpe
         Buffer from = new Buffer(source, sourceOffset, sent.total());
         Buffer to = new Buffer(target, targetOffset, received.total());
         checkApart(false, from, to);
+        Algorithm algorithm = ofDifferentBlocks(options.algorithm());
         return allToAll(
-                from, sourceCounts.clone(), sent, to, targetCounts.clone(), received, false, type, options, callback);
+                from,
+                sourceCounts.clone(),
+                sent,
+                to,
+                targetCounts.clone(),
+                received,
+                false,
+                algorithm,
+                type,
+                options,
+                callback);
+    }
+
+    /** The lengths differ from rank to rank, so they cannot say which algorithm all ranks take. */
+    private Algorithm ofDifferentBlocks(Algorithm asked) {
+        if (asked == Algorithm.BRUCK) {
+            throw new IllegalArgumentException(asked + " needs blocks of one length");
+        }
+        return asked == Algorithm.AUTO
+                ? Algorithm.PAIRWISE
+                : ranks.algorithms.choose(asked, CollectiveKind.ALL_TO_ALL, ranks.transport, ranks.size, 0);
     }
 
     private C allToAll(
@@ -361,11 +383,11 @@ abstract class CheckedCollectives<C extends Collective> implements CollectiveOpe
             long[] targetCounts,
             Blocks received,
             boolean inPlace,
+            Algorithm algorithm,
             ElementType type,
             CollectiveOptions options,
             CollectiveCallback callback) {
-        Algorithm algorithm = choose(CollectiveKind.ALL_TO_ALL, options, sent.total());
-        Plan plan = DirectPlans.allToAll(shape(inPlace, null), sent, received);
+        Plan plan = AlgorithmPlans.allToAll(algorithm, shape(inPlace, null), sent, received);
         return make(
                 new Call(
                         CollectiveKind.ALL_TO_ALL,
@@ -394,7 +416,7 @@ abstract class CheckedCollectives<C extends Collective> implements CollectiveOpe
     }
 
     private Algorithm choose(CollectiveKind kind, CollectiveOptions options, long bytes) {
-        return ranks.algorithms.choose(options.algorithm(), kind, ranks.size, bytes);
+        return ranks.algorithms.choose(options.algorithm(), kind, ranks.transport, ranks.size, bytes);
     }
 
     private Shape shape(boolean inPlace, @Nullable ReduceOperation operation) {

@@ -164,7 +164,7 @@ final class TeamFormation {
             }
         }
         return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
-                .thenApply(nothing -> team(all.getFirst().join().loop()));
+                .thenCompose(nothing -> team(all.getFirst().join().loop()));
     }
 
     private CompletableFuture<Connection> connect(int rank) {
@@ -194,7 +194,7 @@ final class TeamFormation {
                 });
     }
 
-    private Team team(EngineLoop loop) {
+    private CompletableFuture<Team> team(EngineLoop loop) {
         @Nullable RemoteRegion[] attached;
         synchronized (remotes) {
             attached = remotes.clone();
@@ -211,11 +211,28 @@ final class TeamFormation {
         WorkMemory work = new WorkMemory(engine, options.scratchBytes());
         CalledCollective.Parts parts = new CalledCollective.Parts(
                 teamLoop, options.size(), options.timeout(), work, Memory.of(staging, 0), new NativeReducer());
-        CheckedCollectives.Ranks ranks =
-                new CheckedCollectives.Ranks(options.rank(), options.size(), layout.chunkBytes(), options.algorithms());
         teamLoop.start();
-        return new DefaultTeam(
-                options, ranks, parts, CHANNELS, members, () -> CompletableFuture.allOf(work.close(), release()));
+        CollectiveOptions agreeing = CollectiveOptions.defaults().withTimeout(options.formTimeout());
+        // not on a poller: callers go on when the team is formed
+        return CommonTransport.agree(parts, options.rank(), layout.chunkBytes(), agreeing, attached)
+                .handleAsync((transport, error) -> {
+                    if (error != null) {
+                        return teamLoop.close()
+                                .thenCompose(nothing -> work.close())
+                                .<Team>thenCompose(nothing -> CompletableFuture.failedFuture(error));
+                    }
+                    CheckedCollectives.Ranks ranks = new CheckedCollectives.Ranks(
+                            options.rank(), options.size(), layout.chunkBytes(), options.algorithms(), transport);
+                    Team team = new DefaultTeam(
+                            options,
+                            ranks,
+                            parts,
+                            CHANNELS,
+                            members,
+                            () -> CompletableFuture.allOf(work.close(), release()));
+                    return CompletableFuture.completedFuture(team);
+                })
+                .thenCompose(team -> team);
     }
 
     /** Closes all that was opened. */

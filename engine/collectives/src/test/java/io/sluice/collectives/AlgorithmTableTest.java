@@ -33,8 +33,33 @@ class AlgorithmTableTest {
         }
     }
 
+    @Test
+    void aRuleMayNameATransport() {
+        AlgorithmTable table = AlgorithmTable.parse("""
+                all-reduce shm * 4096 flat
+                all-reduce * * 8192 rabenseifner
+                all-reduce tcp 2 * recursive-doubling
+                """);
+        assertThat(table.choose(CollectiveKind.ALL_REDUCE, "shm", 8, 4096)).isEqualTo(Algorithm.FLAT);
+        assertThat(table.choose(CollectiveKind.ALL_REDUCE, "tcp", 8, 4096)).isEqualTo(Algorithm.RABENSEIFNER);
+        assertThat(table.choose(CollectiveKind.ALL_REDUCE, 8, 4096)).isEqualTo(Algorithm.RABENSEIFNER);
+        assertThat(table.choose(CollectiveKind.ALL_REDUCE, "tcp", 2, 1 << 20)).isEqualTo(Algorithm.RECURSIVE_DOUBLING);
+        assertThat(AlgorithmTable.parse(table.toString())).isEqualTo(table);
+    }
+
+    @Test
+    void aRuleDoesNotCountWhereItsAlgorithmCannot() {
+        AlgorithmTable table = AlgorithmTable.parse("""
+                all-gather * * recursive-doubling
+                all-gather * * bruck
+                """);
+        assertThat(table.choose(CollectiveKind.ALL_GATHER, 8, 1)).isEqualTo(Algorithm.RECURSIVE_DOUBLING);
+        assertThat(table.choose(CollectiveKind.ALL_GATHER, 6, 1)).isEqualTo(Algorithm.BRUCK);
+    }
+
     @ParameterizedTest
     @CsvSource({
+        "all-reduce 2 2 2 ring, neither the name of a transport",
         "all-reduce * *, four words",
         "all-reduce * * fast, fast",
         "everything * * ring, everything",

@@ -45,6 +45,11 @@ public final class Blocks {
         return starts[rank + 1] - starts[rank];
     }
 
+    /** The length of the blocks from one rank's to before another's. */
+    public long length(int first, int end) {
+        return starts[end] - starts[first];
+    }
+
     /** The length of all blocks. */
     public long total() {
         return starts[starts.length - 1];

@@ -4,6 +4,8 @@ import io.sluice.collectives.plan.Step.Buffer;
 
 /** Each block goes straight from its sender to its receiver. Empty blocks are empty messages. */
 public final class DirectPlans {
+    private static final int UNDER_WAY = 8;
+
     private DirectPlans() {}
 
     /** All ranks' sources go to the root's target. */
@@ -40,16 +42,11 @@ public final class DirectPlans {
         return plan.build();
     }
 
-    /** Each rank's block i of the source goes to rank i. In place, the blocks are copied first. */
+    /** Each rank's block i of the source goes to rank i, all at once. In place, the blocks are copied first. */
     public static Plan allToAll(Shape shape, Blocks sent, Blocks received) {
         PlanBuilder plan = new PlanBuilder(shape);
         int rank = shape.rank();
-        Buffer from = Buffer.SOURCE;
-        if (shape.inPlace() && shape.size() > 1) {
-            plan.work(sent.total());
-            plan.copy(Buffer.SOURCE, 0, Buffer.WORK, 0, sent.total());
-            from = Buffer.WORK;
-        }
+        Buffer from = sentBlocks(shape, plan, sent);
         for (int distance = 1; distance < shape.size(); distance++) {
             int peer = shape.after(distance);
             plan.send(peer, from, sent.start(peer), sent.length(peer));
@@ -62,5 +59,43 @@ public final class DirectPlans {
             plan.receive(peer, Buffer.TARGET, received.start(peer), received.length(peer));
         }
         return plan.build();
+    }
+
+    /**
+     * Each rank's block i of the source goes to rank i: to some ranks at once, and message by message, so that few messages
+     * to few ranks are under way. In place, the blocks are copied first.
+     */
+    public static Plan pairwise(Shape shape, Blocks sent, Blocks received) {
+        PlanBuilder plan = new PlanBuilder(shape);
+        int rank = shape.rank();
+        Buffer from = sentBlocks(shape, plan, sent);
+        for (int first = 1; first < shape.size(); first += UNDER_WAY) {
+            int end = Math.min(first + UNDER_WAY, shape.size());
+            boolean more = true;
+            for (int message = 0; more; message++) {
+                more = false;
+                for (int distance = first; distance < end; distance++) {
+                    int peer = shape.after(distance);
+                    more |= plan.sendPart(peer, from, sent.start(peer), sent.length(peer), message);
+                }
+                for (int distance = first; distance < end; distance++) {
+                    int peer = shape.before(distance);
+                    more |= plan.receivePart(peer, Buffer.TARGET, received.start(peer), received.length(peer), message);
+                }
+            }
+        }
+        if (!shape.inPlace()) {
+            plan.copy(Buffer.SOURCE, sent.start(rank), Buffer.TARGET, received.start(rank), sent.length(rank));
+        }
+        return plan.build();
+    }
+
+    private static Buffer sentBlocks(Shape shape, PlanBuilder plan, Blocks sent) {
+        if (!shape.inPlace() || shape.size() == 1) {
+            return Buffer.SOURCE;
+        }
+        plan.work(sent.total());
+        plan.copy(Buffer.SOURCE, 0, Buffer.WORK, 0, sent.total());
+        return Buffer.WORK;
     }
 }

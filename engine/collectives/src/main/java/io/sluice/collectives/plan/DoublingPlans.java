@@ -56,6 +56,23 @@ public final class DoublingPlans {
         return plan.build();
     }
 
+    /** Of a power of two of ranks, in each round two groups exchange all that they know. */
+    public static Plan allGather(Shape shape, Blocks blocks) {
+        PlanBuilder plan = new PlanBuilder(shape);
+        int rank = shape.rank();
+        if (!shape.inPlace()) {
+            plan.copy(Buffer.SOURCE, 0, Buffer.TARGET, blocks.start(rank), blocks.length(rank));
+        }
+        for (int distance = 1; distance < shape.size(); distance *= 2) {
+            int known = rank & -distance;
+            int missing = known ^ distance;
+            plan.send(rank ^ distance, Buffer.TARGET, blocks.start(known), blocks.length(known, known + distance));
+            plan.receive(
+                    rank ^ distance, Buffer.TARGET, blocks.start(missing), blocks.length(missing, missing + distance));
+        }
+        return plan.build();
+    }
+
     /** A barrier: after round k a rank has heard, directly or not, from the 2^k ranks before it. */
     public static Plan barrier(Shape shape) {
         PlanBuilder plan = new PlanBuilder(shape);

@@ -37,6 +37,14 @@ final class PlanBuilder {
         }
     }
 
+    /** Sends one message of a range, if it has so many; returns whether it has more. */
+    boolean sendPart(int peer, Buffer from, long offset, long length, int message) {
+        if (message < messages(length)) {
+            sendOne(peer, from, offset + start(message), length(message, length));
+        }
+        return message + 1 < messages(length);
+    }
+
     void sendOne(int peer, Buffer from, long offset, long length) {
         steps.add(new Step(Kind.SEND, peer, from, offset, Buffer.TARGET, 0, length, false));
     }
@@ -48,6 +56,14 @@ final class PlanBuilder {
         }
     }
 
+    /** Receives one message of a range, if it has so many; returns whether it has more. */
+    boolean receivePart(int peer, Buffer to, long offset, long length, int message) {
+        if (message < messages(length)) {
+            receiveOne(peer, to, offset + start(message), length(message, length));
+        }
+        return message + 1 < messages(length);
+    }
+
     void receiveOne(int peer, Buffer to, long offset, long length) {
         steps.add(new Step(Kind.RECEIVE, peer, Buffer.SOURCE, 0, to, offset, length, false));
     }
@@ -55,6 +71,20 @@ final class PlanBuilder {
     /** Receives one message and reduces it with the same range of a buffer. */
     void reduceOne(int peer, Buffer operand, Buffer to, long offset, long toOffset, long length, boolean messageFirst) {
         steps.add(new Step(Kind.REDUCE, peer, operand, offset, to, toOffset, length, messageFirst));
+    }
+
+    /** Receives a range in as many messages as it needs, and reduces it. */
+    void reduce(int peer, Buffer operand, long offset, Buffer to, long toOffset, long length, boolean messageFirst) {
+        for (int i = 0; i < messages(length); i++) {
+            reduceOne(peer, operand, to, offset + start(i), toOffset + start(i), length(i, length), messageFirst);
+        }
+    }
+
+    /** Reduces a range of one buffer, as the first operand, with that of another one, which gets the result. */
+    void combine(Buffer from, Buffer to, long offset, long length) {
+        if (length > 0) {
+            steps.add(new Step(Kind.COMBINE, -1, from, offset, to, offset, length, true));
+        }
     }
 
     void copy(Buffer from, long fromOffset, Buffer to, long toOffset, long length) {

@@ -10,6 +10,11 @@ package io.sluice.collectives.plan;
  * @param average whether the reduction is divided by the number of ranks at the end
  */
 public record Shape(int rank, int size, long chunkBytes, boolean inPlace, boolean average) {
+    /** The same with other messages. */
+    Shape withChunk(long bytes) {
+        return new Shape(rank, size, bytes, inPlace, average);
+    }
+
     /** The rank at a distance behind this one, on the ring. */
     int before(int distance) {
         return Math.floorMod(rank - distance, size);

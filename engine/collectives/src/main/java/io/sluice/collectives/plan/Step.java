@@ -32,6 +32,8 @@ public record Step(
         REDUCE,
         /** Copies within this rank. */
         COPY,
+        /** Reduces two ranges of this rank: what is read comes first, what is written second. */
+        COMBINE,
         /** Waits until the sources of all earlier messages may be changed. */
         DRAIN,
         /** Divides the elements of the written range by the number of ranks. */

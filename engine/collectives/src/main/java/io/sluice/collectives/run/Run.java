@@ -40,6 +40,8 @@ public final class Run extends Pending {
     private int position;
     // how much of the current step is done, in bytes
     private long sliced;
+    // since the last drain
+    private boolean sendsOutOfMemory;
     private int awaited = -1;
     private int lastPosition = -1;
     private long done;
@@ -137,6 +139,7 @@ public final class Run extends Pending {
         headerWord = Header.numbered(signature.header, value);
         position = 0;
         sliced = 0;
+        sendsOutOfMemory = false;
         reset();
         awaited = -1;
         lastPosition = -1;
@@ -188,8 +191,8 @@ public final class Run extends Pending {
                     yield true;
                 }
                 case RECEIVE, REDUCE -> sliced > 0 || isThere(to(links, step), step);
-                case DRAIN -> !isUnderWay() && !waits(links);
-                case COPY, DIVIDE -> true;
+                case DRAIN -> isDrained(links);
+                case COPY, COMBINE, DIVIDE -> true;
             };
             if (!possible) {
                 return used;
@@ -235,6 +238,22 @@ public final class Run extends Pending {
                         length);
                 sliced += length;
             }
+            case COMBINE -> {
+                Memory from = memory(step.from());
+                Memory to = memory(step.to());
+                long toAt = to.offset() + step.toOffset() + at;
+                reducer.reduce(
+                        signature.type,
+                        signature.operation,
+                        to.segment(),
+                        toAt,
+                        from.segment(),
+                        from.offset() + step.fromOffset() + at,
+                        to.segment(),
+                        toAt,
+                        length / signature.elementBytes);
+                sliced += length;
+            }
             case DIVIDE -> {
                 Memory to = memory(step.to());
                 long count = length / signature.elementBytes;
@@ -251,6 +270,15 @@ public final class Run extends Pending {
 
     private static Link to(@Nullable Link[] links, Step step) {
         return Objects.requireNonNull(links[step.peer()]);
+    }
+
+    /** Small messages are sent out of a copy. */
+    private boolean isDrained(@Nullable Link[] links) {
+        if (waits(links) || (sendsOutOfMemory && isUnderWay())) {
+            return false;
+        }
+        sendsOutOfMemory = false;
+        return true;
     }
 
     private static boolean waits(@Nullable Link[] links) {
@@ -312,6 +340,7 @@ public final class Run extends Pending {
                 return false;
             }
         }
+        sendsOutOfMemory = true;
         @Nullable PreparedTransfer @Nullable [] @Nullable [] transfers = prepared;
         if (transfers == null) {
             link.send(from.region(), offset, step.length(), options);

@@ -17,7 +17,7 @@ import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All ranks of a collective of 64-bit numbers, interpreted on one thread in a random order. A message is read either when
+ * All ranks of a collective of 64-bit elements, interpreted on one thread in a random order. A message is read either when
  * it is sent, or as late as its plan allows.
  */
 final class PlanWorld {
@@ -32,6 +32,7 @@ final class PlanWorld {
     private final int[] positions;
     private final boolean late;
     private final Random random;
+    private final int type;
 
     private final class Message {
         private final int sender;
@@ -59,6 +60,18 @@ final class PlanWorld {
     }
 
     PlanWorld(List<Plan> plans, List<MemorySegment> sources, List<MemorySegment> targets, boolean late, Random random) {
+        this(plans, sources, targets, late, random, TypeCode.INT64);
+    }
+
+    /** With elements of another type of 64 bits. */
+    PlanWorld(
+            List<Plan> plans,
+            List<MemorySegment> sources,
+            List<MemorySegment> targets,
+            boolean late,
+            Random random,
+            int type) {
+        this.type = type;
         this.plans = plans;
         this.sources = sources;
         this.targets = targets;
@@ -120,6 +133,20 @@ final class PlanWorld {
                         step.length());
                 yield true;
             }
+            case COMBINE -> {
+                MemorySegment to = buffer(rank, step.to());
+                REDUCER.reduce(
+                        type,
+                        OperationCode.SUM,
+                        to,
+                        step.toOffset(),
+                        buffer(rank, step.from()),
+                        step.fromOffset(),
+                        to,
+                        step.toOffset(),
+                        step.length() / Long.BYTES);
+                yield true;
+            }
             case DRAIN -> {
                 boolean drained = queues.get(rank).stream().allMatch(queue -> queue.size() <= SLOTS);
                 if (drained) {
@@ -129,11 +156,7 @@ final class PlanWorld {
             }
             case DIVIDE -> {
                 REDUCER.divide(
-                        TypeCode.INT64,
-                        buffer(rank, step.to()),
-                        step.toOffset(),
-                        step.length() / Long.BYTES,
-                        plans.size());
+                        type, buffer(rank, step.to()), step.toOffset(), step.length() / Long.BYTES, plans.size());
                 yield true;
             }
         };
@@ -157,7 +180,7 @@ final class PlanWorld {
         } else {
             MemorySegment operand = buffer(rank, step.from());
             REDUCER.reduce(
-                    TypeCode.INT64,
+                    type,
                     OperationCode.SUM,
                     to,
                     step.toOffset(),

@@ -2,6 +2,7 @@ package io.sluice.collectives.plan;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.collectives.reduce.TypeCode;
 import io.sluice.testkit.FuzzSeed;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -20,6 +21,7 @@ class PlansTest {
     private static final long CHUNK = 64;
     private static final long LARGE_CHUNK = 64 << 10;
     private static final long POISON = 0x5A5A_5A5A_5A5A_5A5AL;
+    private static final ValueLayout.OfDouble DOUBLE = ValueLayout.JAVA_DOUBLE_UNALIGNED;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
 
     private final Random random = FuzzSeed.of("PlansTest").random();
@@ -105,25 +107,69 @@ class PlansTest {
             for (boolean inPlace : new boolean[] {false, true}) {
                 List<Rank> ranks =
                         ranks(size, count, PlansTest::number, (rank, place) -> sum(size, place) / (average ? size : 1));
-                check(
-                        "ring, " + count,
-                        size,
-                        chunk,
-                        average,
-                        shape -> RingPlans.allReduce(shape, count, Long.BYTES),
-                        ranks,
-                        inPlace);
-                check(
-                        "recursive doubling, " + count,
-                        size,
-                        chunk,
-                        average,
-                        shape -> DoublingPlans.allReduce(shape, count * Long.BYTES),
-                        ranks,
-                        inPlace);
+                for (AllReduce each : ALL_REDUCES) {
+                    check(
+                            each.name + ", " + count,
+                            size,
+                            chunk,
+                            average,
+                            shape -> each.plan.of(shape, count),
+                            ranks,
+                            inPlace);
+                }
             }
         }
     }
+
+    /** The sum of floats depends on the order, so ranks that add in different orders differ. */
+    @Test
+    void allRanksHaveTheSameBitsInEveryRun() {
+        long count = 50;
+        for (AllReduce each : ALL_REDUCES) {
+            for (int size = 1; size <= 2 * MOST_RANKS; size++) {
+                List<MemorySegment> numbers = new ArrayList<>();
+                for (int rank = 0; rank < size; rank++) {
+                    MemorySegment source = numbers(count);
+                    for (int i = 0; i < count; i++) {
+                        source.set(DOUBLE, (long) i * Long.BYTES, Math.exp(random.nextGaussian() * 9));
+                    }
+                    numbers.add(source);
+                }
+                long[] first = null;
+                for (int run = 0; run < 8; run++) {
+                    boolean inPlace = run % 2 == 0;
+                    List<MemorySegment> sources = new ArrayList<>();
+                    List<MemorySegment> targets = new ArrayList<>();
+                    List<Plan> plans = new ArrayList<>();
+                    for (int rank = 0; rank < size; rank++) {
+                        MemorySegment source =
+                                MemorySegment.ofArray(numbers.get(rank).toArray(ValueLayout.JAVA_BYTE));
+                        sources.add(source);
+                        targets.add(inPlace ? source : numbers(count));
+                        plans.add(each.plan.of(new Shape(rank, size, CHUNK, inPlace, true), count));
+                    }
+                    new PlanWorld(plans, sources, targets, run % 4 < 2, random, TypeCode.FLOAT64).run();
+                    for (MemorySegment target : targets) {
+                        long[] found = target.toArray(LONG);
+                        first = first == null ? found : first;
+                        assertThat(found).as("%s, %d ranks", each.name, size).isEqualTo(first);
+                    }
+                }
+            }
+        }
+    }
+
+    private record AllReduce(String name, AllReducePlans plan) {}
+
+    private interface AllReducePlans {
+        Plan of(Shape shape, long count);
+    }
+
+    private static final List<AllReduce> ALL_REDUCES = List.of(
+            new AllReduce("ring", (shape, count) -> RingPlans.allReduce(shape, count, Long.BYTES)),
+            new AllReduce("recursive doubling", (shape, count) -> DoublingPlans.allReduce(shape, count * Long.BYTES)),
+            new AllReduce("Rabenseifner", (shape, count) -> HalvingPlans.allReduce(shape, count, Long.BYTES)),
+            new AllReduce("flat", (shape, count) -> FlatPlans.allReduce(shape, count * Long.BYTES)));
 
     @Test
     void allReduceGivesTheSum() {
@@ -161,6 +207,7 @@ class PlansTest {
                     all.add(new Rank(whole.source, numbers(length), expected));
                 }
                 check("ring", ranks, CHUNK, false, shape -> RingPlans.reduceScatter(shape, blocks), all, false);
+                check("halving", ranks, CHUNK, false, shape -> HalvingPlans.reduceScatter(shape, blocks), all, false);
             });
         }
     }
@@ -185,6 +232,10 @@ class PlansTest {
                             whole.expected));
                 }
                 check("ring", ranks, CHUNK, false, shape -> RingPlans.allGather(shape, blocks), all, false);
+                check("Bruck", ranks, CHUNK, false, shape -> BruckPlans.allGather(shape, blocks), all, false);
+                if (Integer.bitCount(ranks) == 1) {
+                    check("doubling", ranks, CHUNK, false, shape -> DoublingPlans.allGather(shape, blocks), all, false);
+                }
             });
         }
     }
@@ -203,6 +254,15 @@ class PlansTest {
                             CHUNK,
                             false,
                             shape -> TreePlans.broadcast(shape, at, count * Long.BYTES),
+                            sent,
+                            true);
+                    // messages of 16 KiB and more carry shares of it
+                    check(
+                            "spread from " + at,
+                            ranks,
+                            CHUNK,
+                            false,
+                            shape -> SpreadPlans.broadcast(shape, at, count, Long.BYTES),
                             sent,
                             true);
                     List<Rank> reduced = ranks(
@@ -226,23 +286,95 @@ class PlansTest {
             int ranks = size;
             counts(size).forEach(count -> {
                 Blocks blocks = Blocks.equal(ranks, count * Long.BYTES);
+                List<Rank> all = ranks(
+                        ranks,
+                        count * ranks,
+                        PlansTest::number,
+                        (rank, place) ->
+                                number((int) (place / Math.max(1, count)), rank * count + place % Math.max(1, count)));
                 for (boolean inPlace : new boolean[] {false, true}) {
                     check(
-                            "all-to-all",
+                            "direct",
                             ranks,
                             CHUNK,
                             false,
                             shape -> DirectPlans.allToAll(shape, blocks, blocks),
-                            ranks(
-                                    ranks,
-                                    count * ranks,
-                                    PlansTest::number,
-                                    (rank, place) -> number(
-                                            (int) (place / Math.max(1, count)),
-                                            rank * count + place % Math.max(1, count))),
+                            all,
+                            inPlace);
+                    check(
+                            "pairwise",
+                            ranks,
+                            CHUNK,
+                            false,
+                            shape -> DirectPlans.pairwise(shape, blocks, blocks),
+                            all,
+                            inPlace);
+                    check(
+                            "Bruck",
+                            ranks,
+                            CHUNK,
+                            false,
+                            shape -> BruckPlans.allToAll(shape, count * Long.BYTES),
+                            all,
                             inPlace);
                 }
             });
+        }
+    }
+
+    /** From each rank to each other a block of its own length; with more than a few ranks, not all at once. */
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3, 8, 19})
+    void blocksOfDifferentLengthsGoPairwise(int size) {
+        List<Rank> all = new ArrayList<>();
+        for (int rank = 0; rank < size; rank++) {
+            Blocks sent = blocksFrom(rank, size);
+            Blocks received = blocksTo(rank, size);
+            MemorySegment source = numbers(sent.total() / Long.BYTES);
+            long[] expected = new long[(int) (received.total() / Long.BYTES)];
+            for (int peer = 0; peer < size; peer++) {
+                for (int i = 0; i < sent.length(peer) / Long.BYTES; i++) {
+                    source.set(LONG, sent.start(peer) + (long) i * Long.BYTES, number(rank, peer * 1000L + i));
+                }
+                for (int i = 0; i < received.length(peer) / Long.BYTES; i++) {
+                    expected[(int) (received.start(peer) / Long.BYTES) + i] = number(peer, rank * 1000L + i);
+                }
+            }
+            all.add(new Rank(source, numbers(expected.length), expected));
+        }
+        check(
+                "pairwise",
+                size,
+                CHUNK,
+                false,
+                shape -> DirectPlans.pairwise(shape, blocksFrom(shape.rank(), size), blocksTo(shape.rank(), size)),
+                all,
+                false);
+    }
+
+    private static Blocks blocksFrom(int rank, int size) {
+        return Blocks.of(
+                IntStream.range(0, size).mapToLong(peer -> rank * peer % 5 * 9L).toArray(), Long.BYTES);
+    }
+
+    private static Blocks blocksTo(int rank, int size) {
+        return Blocks.of(
+                IntStream.range(0, size).mapToLong(peer -> peer * rank % 5 * 9L).toArray(), Long.BYTES);
+    }
+
+    @Test
+    void aLargeBroadcastIsSpreadInManyMessages() {
+        long count = 200_003;
+        for (int size : new int[] {2, 3, 6}) {
+            int root = size - 1;
+            check(
+                    "spread",
+                    size,
+                    LARGE_CHUNK,
+                    false,
+                    shape -> SpreadPlans.broadcast(shape, root, count, Long.BYTES),
+                    ranks(size, count, PlansTest::number, (rank, place) -> number(root, place)),
+                    true);
         }
     }
 
