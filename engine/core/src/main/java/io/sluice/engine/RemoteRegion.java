@@ -1,6 +1,8 @@
 package io.sluice.engine;
 
+import java.lang.foreign.MemorySegment;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A peer's region, attached on one connection. It is valid until the connection ends or the peer closes the region;
@@ -62,4 +64,23 @@ public interface RemoteRegion {
      * @throws MemoryNotAccessibleException if there is no such path
      */
     ConnectionPath wordPath();
+
+    /**
+     * Returns the peer's bytes themselves where this process has mapped them: over shm, for a region that the peer's
+     * engine allocated. Loads and stores there need no transfer, take no window and are counted nowhere; the peer sees
+     * them as another thread of its process would, and no {@link SignalWait} is woken by them. Neither side is protected
+     * from the other's stores.
+     *
+     * <p>The segment may be used by any thread, as long as the attachment lasts: after its {@linkplain Connection#detach
+     * detach}, the close of the peer's region or the end of the connection, each access throws {@link
+     * IllegalStateException}. Native code that gets only the address is not protected from that end, unless it runs on
+     * the {@linkplain Connection#loop() connection's loop}, where attachments end. A thread in the middle of an access
+     * delays the close of the peer's region.
+     *
+     * @return {@link #length()} bytes, read-only without the right to write; {@code null} if the region is reached
+     *     another way, or its attachment has ended
+     */
+    default @Nullable MemorySegment mapped() {
+        return null;
+    }
 }

@@ -1,5 +1,6 @@
 package io.sluice.engine.memory;
 
+import io.sluice.engine.Access;
 import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionPath;
 import io.sluice.engine.MemoryKind;
@@ -8,6 +9,7 @@ import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegistrationException;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.transport.RemoteKey;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -139,6 +141,13 @@ public final class AttachedRegion implements RemoteRegion {
     @Override
     public ConnectionPath wordPath() {
         return ofWords();
+    }
+
+    @Override
+    public @Nullable MemorySegment mapped() {
+        RegionPath path = copies[MemoryKind.HOST.ordinal()];
+        MemorySegment memory = path == null ? null : path.key().mapped();
+        return memory == null || access().contains(Access.REMOTE_WRITE) ? memory : memory.asReadOnly();
     }
 
     @Override

@@ -1,5 +1,8 @@
 package io.sluice.engine.transport;
 
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
 /** The key with which an initiator reaches an attached region. A transport whose peers need more extends it. */
 public class RemoteKey {
     private final long handle;
@@ -74,5 +77,14 @@ public class RemoteKey {
      */
     public boolean carriesWords() {
         return true;
+    }
+
+    /**
+     * Returns the region's bytes, if the transport has mapped them into this process. Any thread.
+     *
+     * @return a segment that ends with the attachment, on the connection's event loop; {@code null} if there is none
+     */
+    public @Nullable MemorySegment mapped() {
+        return null;
     }
 }

@@ -2,6 +2,7 @@ package io.sluice.engine.contract;
 
 import static io.sluice.testkit.Patience.await;
 import static io.sluice.testkit.Patience.failure;
+import static io.sluice.testkit.Patience.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -15,6 +16,8 @@ import io.sluice.engine.RegistrationException;
 import io.sluice.engine.RemoteAccessException;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -35,6 +38,27 @@ interface AttachingContract extends Contract {
             assertThat(remote.descriptor()).isEqualTo(descriptor);
             assertThat(remote.length()).isEqualTo(4096);
             assertThat(remote.access()).containsExactlyInAnyOrder(Access.REMOTE_READ, Access.REMOTE_WRITE);
+        }
+    }
+
+    @Test
+    default void mappedBytesAreThePeersOwnOrThereAreNone() {
+        try (EnginePair pair = EnginePair.open(transport())) {
+            MemoryRegion served = pair.served(4096);
+            RemoteRegion remote = pair.attach(served);
+            MemorySegment mapped = remote.mapped();
+            if (!transport().mapsRegions()) {
+                assertThat(mapped).isNull();
+                return;
+            }
+            assertThat(mapped).isNotNull();
+            assertThat(mapped.byteSize()).isEqualTo(4096);
+            mapped.set(ValueLayout.JAVA_LONG, 64, 42);
+            assertThat(served.segment().get(ValueLayout.JAVA_LONG, 64)).isEqualTo(42);
+            await(pair.connection().detach(remote));
+            until("the attachment has ended", () -> !mapped.scope().isAlive());
+            assertThat(remote.mapped()).isNull();
+            assertThatThrownBy(() -> mapped.get(ValueLayout.JAVA_LONG, 64)).isInstanceOf(IllegalStateException.class);
         }
     }
 

@@ -127,6 +127,15 @@ public interface TransportUnderTest {
     }
 
     /**
+     * Whether the peer's regions are mapped into this process, for loads and stores.
+     *
+     * @return false where {@link io.sluice.engine.RemoteRegion#mapped()} has nothing to return
+     */
+    default boolean mapsRegions() {
+        return false;
+    }
+
+    /**
      * The memory of the contract's regions.
      *
      * @return memory of the host that the engines allocate, unless the tests are to run on another

@@ -50,6 +50,11 @@ final class ShmRemoteKey extends RemoteKey {
         return isMapped() && keys.processorAtomics();
     }
 
+    @Override
+    public @Nullable MemorySegment mapped() {
+        return memory;
+    }
+
     boolean isMapped() {
         return keys.way() == RegionKeys.Way.MAPPED;
     }

@@ -78,6 +78,11 @@ final class ShmUnderTest implements TransportUnderTest {
     }
 
     @Override
+    public boolean mapsRegions() {
+        return !registers;
+    }
+
+    @Override
     public ContractMemory memory() {
         return registers ? HostMemory.registered() : HostMemory.allocated();
     }
