@@ -11,6 +11,9 @@ public interface LaneUser {
     /** Called when the peer cannot be reached any more. */
     void laneFailed(Link lane, SluiceException error);
 
-    /** Called once for each message sent, when its source may be changed, with the slot that it was sent to. */
+    /** Called when a peer cannot be woken any more. */
+    void peerFailed(int peer, SluiceException error);
+
+    /** Called once for each message sent that does not {@linkplain Link#sendsAtOnce() end at once}, when its source may be changed, with the slot that it was sent to. */
     void sendEnded(Link lane, int slot, @Nullable SluiceException error);
 }

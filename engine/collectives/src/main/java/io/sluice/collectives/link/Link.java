@@ -23,9 +23,12 @@ import org.jspecify.annotations.Nullable;
  * messages that it has had: nothing depends on the order in which writes arrive. The receiver gives slots back in their
  * order, some at a time, by adding to a word of the sender. All of it is the loop's; nothing is allocated once each size
  * has been sent from each slot.
+ *
+ * <p>Into the memory of a peer that is mapped, messages and words are stored. The user must look by itself whether
+ * something has arrived, or a slot has become free, as it is not told.
  */
 public final class Link {
-    private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
+    private static final VarHandle WORD = MappedPeer.WORD;
     private static final ValueLayout.OfLong HEADER = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final int SIZES = Integer.SIZE;
     private static final int SMALLEST_SIZE = 4;
@@ -36,6 +39,7 @@ public final class Link {
     private final LinkLayout layout;
     private final Connection connection;
     private final LaneUser user;
+    private final @Nullable MappedPeer mapped;
     private final RemoteRegion remote;
     private final MemoryRegion own;
     private final MemorySegment memory;
@@ -54,6 +58,7 @@ public final class Link {
     private final @Nullable SignalWait[] arrivalWaits;
     private final Freeing[] freeing = new Freeing[FREEING_TRANSFERS];
     private final int freedAtOnce;
+    private final long peersFreedAt;
     private long received;
     private long released;
     private boolean awaitsArrival;
@@ -70,6 +75,7 @@ public final class Link {
      *
      * @param rank this rank
      * @param peer the other one
+     * @param mapped the peer, if its region is mapped
      * @param own this rank's region, laid out as that of the peer
      * @param staging local memory for small messages, of {@link #stagingBytes}
      */
@@ -79,10 +85,12 @@ public final class Link {
             int peer,
             int channel,
             RemoteRegion remote,
+            @Nullable MappedPeer mapped,
             MemoryRegion own,
             MemoryRegion staging,
             LaneUser user) {
         this.peer = peer;
+        this.mapped = mapped;
         this.channel = channel;
         this.layout = layout;
         this.remote = remote;
@@ -108,7 +116,8 @@ public final class Link {
         }
         this.freedAt = layout.freedAt(peer, channel);
         this.freedAtOnce = Math.max(1, layout.slots() / 2);
-        RemoteSignal freed = new RemoteSignal(remote, layout.freedAt(rank, channel));
+        this.peersFreedAt = layout.freedAt(rank, channel);
+        RemoteSignal freed = new RemoteSignal(remote, peersFreedAt);
         SignalUpdate update = new SignalUpdate(freed, freedAtOnce, SignalOrder.WEAK);
         for (int i = 0; i < freeing.length; i++) {
             freeing[i] = new Freeing(update);
@@ -116,7 +125,7 @@ public final class Link {
     }
 
     private static long stageBytes(LinkLayout layout) {
-        return LinkLayout.LARGE_AT + (long) layout.smallBytes();
+        return LinkLayout.HEADER_BYTES + (long) layout.smallBytes();
     }
 
     /** Returns the length of the local memory for the small messages of all links. */
@@ -132,6 +141,22 @@ public final class Link {
     /** Returns the channel. */
     public int channel() {
         return channel;
+    }
+
+    /** Returns whether messages are stored into mapped memory: the user is told of no arrival and of no free slot. */
+    public boolean isMapped() {
+        return mapped != null;
+    }
+
+    /** Returns whether the source of a message may be changed once it is sent. */
+    public boolean sendsAtOnce() {
+        return mapped != null;
+    }
+
+    /** Memory of a mapped peer could not be accessed; returns what to throw: a {@link LinkFailedException} if it is lost. */
+    public RuntimeException failed(IllegalStateException error) {
+        MappedPeer to = mapped;
+        return to == null ? error : to.failed(error);
     }
 
     /** Returns the longest message that travels with its header, in bytes. */
@@ -169,7 +194,7 @@ public final class Link {
                                 Link.this.staging,
                                 staging,
                                 remote,
-                                at,
+                                at + LinkLayout.HEADER_AT,
                                 length,
                                 arrived,
                                 TransferOptions.defaults(),
@@ -188,7 +213,8 @@ public final class Link {
 
     /** Returns whether the next message can be sent now. */
     public boolean canSend() {
-        return !slots[nextSlot()].busy && sent - (long) WORD.getAcquire(memory, freedAt) < slots.length;
+        return (mapped != null || !slots[nextSlot()].busy)
+                && sent - (long) WORD.getAcquire(memory, freedAt) < slots.length;
     }
 
     /** Returns the slot of the next message. */
@@ -203,7 +229,7 @@ public final class Link {
 
     /** Asks for {@link LaneUser#laneReady} when the next slot has been given back. A busy one ends by itself. */
     public void awaitSlot() {
-        if (awaitsSlot || stopped) {
+        if (awaitsSlot || stopped || mapped != null) {
             return;
         }
         long needed = sent - slots.length + 1;
@@ -226,6 +252,11 @@ public final class Link {
     /** Sends a header and a small message, which may be changed at once. */
     public void sendSmall(long header, long count, MemorySegment from, long offset, int length) {
         Slot slot = slots[nextSlot()];
+        MappedPeer to = mapped;
+        if (to != null) {
+            store(to, slot, header, count, from, offset, length);
+            return;
+        }
         staged.set(HEADER, slot.staging, header);
         staged.set(HEADER, slot.staging + Long.BYTES, count);
         if (length > 0) {
@@ -234,9 +265,42 @@ public final class Link {
         begin(slot, slot.ofSize(LinkLayout.HEADER_BYTES + length));
     }
 
+    private void store(MappedPeer to, Slot slot, long header, long count, MemorySegment from, long offset, int length) {
+        MemorySegment target = to.memory();
+        try {
+            target.set(HEADER, slot.at + LinkLayout.HEADER_AT, header);
+            target.set(HEADER, slot.at + LinkLayout.HEADER_AT + Long.BYTES, count);
+            if (length > 0) {
+                MemorySegment.copy(from, offset, target, slot.at + LinkLayout.SMALL_AT, length);
+            }
+            WORD.setRelease(target, slot.at, sent / slots.length + 1);
+        } catch (IllegalStateException e) {
+            throw to.failed(e);
+        }
+        sent++;
+        to.ring();
+    }
+
+    /** Copies a large message to a mapped peer. */
+    private void store(MappedPeer to, Slot slot, MemorySegment from, long offset, long length) {
+        try {
+            Copy.copy(from, offset, to.memory(), slot.at + LinkLayout.LARGE_AT, length);
+            WORD.setRelease(to.memory(), slot.at, sent / slots.length + 1);
+        } catch (IllegalStateException e) {
+            throw to.failed(e);
+        }
+        sent++;
+        to.ring();
+    }
+
     /** Sends a large message straight from a region. */
     public void send(MemoryRegion from, long offset, long length, TransferOptions options) {
         Slot slot = slots[nextSlot()];
+        MappedPeer to = mapped;
+        if (to != null) {
+            store(to, slot, from.segment(), offset, length);
+            return;
+        }
         sent++;
         slot.busy = true;
         try {
@@ -248,7 +312,7 @@ public final class Link {
         }
     }
 
-    /** Prepares what {@link #send(PreparedTransfer)} sends whenever this slot is the next. */
+    /** Prepares what {@link #send(PreparedTransfer)} sends whenever this slot is the next; not for a mapped peer. */
     public PreparedTransfer prepare(MemoryRegion from, long offset, long length, TransferOptions options) {
         Slot slot = slots[nextSlot()];
         return connection
@@ -283,7 +347,7 @@ public final class Link {
 
     /** Asks for {@link LaneUser#laneReady} when the next message has arrived. */
     public void awaitArrival() {
-        if (awaitsArrival || stopped) {
+        if (awaitsArrival || stopped || mapped != null) {
             return;
         }
         awaitsArrival = true;
@@ -309,12 +373,12 @@ public final class Link {
 
     /** The first word of the next message's header. */
     public long header() {
-        return memory.get(HEADER, slotAt[(int) (received % slots.length)]);
+        return memory.get(HEADER, slotAt[(int) (received % slots.length)] + LinkLayout.HEADER_AT);
     }
 
     /** The second word of the next message's header. */
     public long headerCount() {
-        return memory.get(HEADER, slotAt[(int) (received % slots.length)] + Long.BYTES);
+        return memory.get(HEADER, slotAt[(int) (received % slots.length)] + LinkLayout.HEADER_AT + Long.BYTES);
     }
 
     /** The memory in which messages arrive. */
@@ -324,7 +388,7 @@ public final class Link {
 
     /** Where the bytes of the next message are in {@link #memory()}. */
     public long payloadAt(boolean small) {
-        return slotAt[(int) (received % slots.length)] + (small ? LinkLayout.HEADER_BYTES : LinkLayout.LARGE_AT);
+        return slotAt[(int) (received % slots.length)] + (small ? LinkLayout.SMALL_AT : LinkLayout.LARGE_AT);
     }
 
     /** Says that the next message is processed; its slot goes back to the sender. */
@@ -332,6 +396,11 @@ public final class Link {
         received++;
         if (received - released >= freedAtOnce) {
             released += freedAtOnce;
+            MappedPeer to = mapped;
+            if (to != null) {
+                giveBack(to);
+                return;
+            }
             for (Freeing each : freeing) {
                 if (!each.busy) {
                     each.start();
@@ -340,6 +409,16 @@ public final class Link {
             }
             connection.signal(freeing[0].update, TransferOptions.defaults(), (transfer, error) -> freed(error));
         }
+    }
+
+    private void giveBack(MappedPeer to) {
+        try {
+            WORD.setRelease(to.memory(), peersFreedAt, released);
+        } catch (IllegalStateException ended) {
+            // one that has left, or is lost, needs no slots
+            return;
+        }
+        to.ring();
     }
 
     private void freed(@Nullable SluiceException error) {

@@ -6,7 +6,8 @@ import io.sluice.engine.RemoteSignal;
  * Where things are in the region that a rank gives its team; the same on all ranks. First come the words
  * that peers add to, then the slots of messages.
  *
- * <p>A slot holds one message: a small one follows its header, a large one begins at {@link #LARGE_AT}.
+ * <p>A slot holds one message. It begins with the word that counts its messages, so that a short message and its word
+ * share a cache line. A small message follows its header, a large one begins at {@link #LARGE_AT}.
  */
 public final class LinkLayout {
     /** The length of a header. */
@@ -15,22 +16,33 @@ public final class LinkLayout {
     /** The longest message that is sent together with its header, out of a copy. */
     public static final int SMALL_BYTES = 8 << 10;
 
-    /** Where a large message begins in its slot; small ones follow the header. */
+    /** Where a large message begins in its slot. */
     public static final int LARGE_AT = 64;
 
     /** How many rounds the survivors of a revoked team may need to agree. */
     public static final int AGREEMENT_ROUNDS = 32;
+
+    /** Where the header begins in a slot, after the slot's word. */
+    static final int HEADER_AT = RemoteSignal.BYTES;
+
+    /** Where a small message begins in its slot. */
+    static final int SMALL_AT = HEADER_AT + HEADER_BYTES;
 
     private static final int RANKS_OF_A_WORD = 48;
     private static final int MOST_SLOTS = 8;
     private static final int LONGEST_CHUNK = 256 << 10;
     private static final int SHORTEST_CHUNK = 1 << 10;
     private static final int ALIGNMENT = 64;
+    // revoked, left, maps, broken off
+    private static final int PEER_WORDS = 4;
 
     private final int size;
     private final int channels;
     private final int slots;
     private final int slotBytes;
+    private final long freedAt;
+    private final long asleepAt;
+    private final long wokenAt;
     private final long slotsAt;
 
     /**
@@ -52,7 +64,10 @@ public final class LinkLayout {
                     + " ranks: they need " + links * slots * (SHORTEST_CHUNK + LARGE_AT));
         }
         this.slotBytes = (int) chunk + LARGE_AT;
-        this.slotsAt = align(wordAt(words()));
+        this.freedAt = align(wordAt(agreedWords()));
+        this.asleepAt = freedAt + size * align(wordAt(channels));
+        this.wokenAt = asleepAt + ALIGNMENT;
+        this.slotsAt = wokenAt + ALIGNMENT;
     }
 
     private static long align(long offset) {
@@ -63,8 +78,8 @@ public final class LinkLayout {
         return index * RemoteSignal.BYTES;
     }
 
-    private long words() {
-        return (long) size * (2 + (long) AGREEMENT_ROUNDS * agreementWords() + (long) channels * (1 + slots));
+    private long agreedWords() {
+        return (long) size * (PEER_WORDS + (long) AGREEMENT_ROUNDS * agreementWords());
     }
 
     /** Returns the number of ranks. */
@@ -107,6 +122,26 @@ public final class LinkLayout {
         return wordAt(size + peer);
     }
 
+    /** The word by which a peer says whether it has mapped the regions of all other ranks: 2 if so, else 1. */
+    public long mapsAt(int peer) {
+        return wordAt(2L * size + peer);
+    }
+
+    /** The word that a peer stores before it ends its collectives with an error, if it has mapped this region. */
+    public long brokenOffAt(int peer) {
+        return wordAt(3L * size + peer);
+    }
+
+    /** The word that says that this rank looks at no slots until it is woken. */
+    public long asleepAt() {
+        return asleepAt;
+    }
+
+    /** The word to which a peer adds to wake this rank. */
+    public long wokenAt() {
+        return wokenAt;
+    }
+
     /** How many words name a set of ranks. */
     public int agreementWords() {
         return (size + RANKS_OF_A_WORD - 1) / RANKS_OF_A_WORD;
@@ -119,19 +154,17 @@ public final class LinkLayout {
 
     /** The word by which a peer gives its part of a set of ranks, in a round of an agreement. */
     public long agreementAt(int peer, int round, int word) {
-        return wordAt(2L * size + ((long) peer * AGREEMENT_ROUNDS + round) * agreementWords() + word);
+        return wordAt((long) PEER_WORDS * size + ((long) peer * AGREEMENT_ROUNDS + round) * agreementWords() + word);
     }
 
     /** The word by which a peer gives back slots of messages that this rank sent it. */
     long freedAt(int peer, int channel) {
-        long before = (long) size * (2 + (long) AGREEMENT_ROUNDS * agreementWords());
-        return wordAt(before + (long) peer * channels + channel);
+        return freedAt + peer * align(wordAt(channels)) + wordAt(channel);
     }
 
     /** The word that counts the messages in a slot. */
     long arrivedAt(int peer, int channel, int slot) {
-        long before = (long) size * (2 + (long) AGREEMENT_ROUNDS * agreementWords() + channels);
-        return wordAt(before + ((long) peer * channels + channel) * slots + slot);
+        return slotAt(peer, channel, slot);
     }
 
     /** Where a slot of a peer's messages begins. */

@@ -63,7 +63,19 @@ final class Agreement {
         return round + 1;
     }
 
-    void begin() {
+    /**
+     * Begins.
+     *
+     * @param agreed completes when it has decided
+     */
+    void begin(CompletableFuture<Set<Integer>> agreed) {
+        decided.whenComplete((ranks, error) -> {
+            if (error == null) {
+                agreed.complete(ranks);
+            } else {
+                agreed.completeExceptionally(error);
+            }
+        });
         suspects.addAll(failed);
         give(0);
         awaitOthers();

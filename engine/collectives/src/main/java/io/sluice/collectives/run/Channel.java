@@ -51,18 +51,30 @@ final class Channel {
         ready = true;
     }
 
-    /** Whether there may be something to do; asked again only after {@link #ready()}. */
+    /** Whether there may be something to do; asked again only after {@link #ready()}, or if a mapped peer stored something. */
     boolean takeReady() {
         boolean was = ready;
         ready = false;
-        return was;
+        return was || isReady();
+    }
+
+    /** Whether a mapped peer has stored what the current run waits for. */
+    boolean isReady() {
+        Run run = first;
+        return run != null && run.isReady(links);
+    }
+
+    /** Whether the current run waits for what a mapped peer stores. */
+    boolean looks() {
+        Run run = first;
+        return run != null && run.looks();
     }
 
     /** Whether the current run waits for something of a rank. */
     boolean needs(int rank) {
         Run run = first;
         Link link = links[rank];
-        return run != null && (run.awaited() == rank || (link != null && link.firstWaiting() >= 0));
+        return run != null && (run.needs(rank) || (link != null && link.firstWaiting() >= 0));
     }
 
     void clear() {

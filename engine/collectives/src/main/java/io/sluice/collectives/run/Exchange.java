@@ -171,10 +171,9 @@ final class Exchange {
             data.moved = 0;
         } else {
             long length = Math.min(chunkBytes, data.bytes - data.moved);
-            bySlot[link.nextSlot()] = data;
+            remember(data);
             link.send(data.memory.region(), data.memory.offset() + data.moved, length, TransferOptions.defaults());
-            // counted after the call, which may throw; a message may end inside it
-            data.sendBegins();
+            begun(data);
             data.moved += length;
             cost += (int) length;
             if (data.moved == data.bytes) {
@@ -189,10 +188,28 @@ final class Exchange {
     private void announce(PointToPoint data) {
         long header = header(ANNOUNCE, data.id, data.type, data.tag);
         int small = data.bytes <= link.smallBytes() ? (int) data.bytes : 0;
-        bySlot[link.nextSlot()] = data;
+        remember(data);
         link.sendSmall(header, data.bytes, data.memory.segment(), data.memory.offset(), small);
-        data.sendBegins();
+        begun(data);
         data.moved = -1;
+    }
+
+    private void remember(PointToPoint data) {
+        if (!link.sendsAtOnce()) {
+            bySlot[link.nextSlot()] = data;
+        }
+    }
+
+    /** Counted after the call, which may throw; a message may end inside it. */
+    private void begun(PointToPoint data) {
+        if (!link.sendsAtOnce()) {
+            data.sendBegins();
+        }
+    }
+
+    /** Whether something has come that a mapped peer stores, without telling this rank. */
+    boolean isReady() {
+        return link.isMapped() && (link.hasArrived() || (!outgoing.isEmpty() && link.canSend()));
     }
 
     private void sendHeader(int kind, int id, int type, int tag, long bytes) {

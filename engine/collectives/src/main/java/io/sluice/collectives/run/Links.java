@@ -3,6 +3,7 @@ package io.sluice.collectives.run;
 import io.sluice.collectives.link.LaneUser;
 import io.sluice.collectives.link.Link;
 import io.sluice.collectives.link.LinkLayout;
+import io.sluice.collectives.link.MappedPeer;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RemoteRegion;
 import java.util.Objects;
@@ -16,6 +17,7 @@ final class Links {
     final @Nullable Exchange[] exchanges;
 
     private final @Nullable Link[] exchangeLinks;
+    private final @Nullable MappedPeer[] mapped;
 
     Links(
             LinkLayout layout,
@@ -25,6 +27,11 @@ final class Links {
             MemoryRegion staging,
             LaneUser user,
             Exchange.Ends ends) {
+        this.mapped = new MappedPeer[layout.size()];
+        for (int peer = 0; peer < mapped.length; peer++) {
+            RemoteRegion remote = remotes[peer];
+            mapped[peer] = remote == null ? null : MappedPeer.of(layout, peer, remote, user);
+        }
         // the last is for sends and receives
         this.channels = new Channel[layout.channels() - 1];
         for (int channel = 0; channel < channels.length; channel++) {
@@ -38,7 +45,7 @@ final class Links {
         }
     }
 
-    private static @Nullable Link[] links(
+    private @Nullable Link[] links(
             LinkLayout layout,
             int rank,
             int channel,
@@ -50,7 +57,7 @@ final class Links {
         for (int peer = 0; peer < links.length; peer++) {
             RemoteRegion remote = remotes[peer];
             if (remote != null) {
-                links[peer] = new Link(layout, rank, peer, channel, remote, own, staging, user);
+                links[peer] = new Link(layout, rank, peer, channel, remote, mapped[peer], own, staging, user);
             }
         }
         return links;
@@ -77,6 +84,88 @@ final class Links {
             stop(channel.links);
         }
         stop(exchangeLinks);
+        for (MappedPeer peer : mapped) {
+            if (peer != null) {
+                peer.stop();
+            }
+        }
+    }
+
+    /** Whether a peer's memory is mapped: what it stores must be looked for. */
+    boolean isSomeMapped() {
+        for (MappedPeer peer : mapped) {
+            if (peer != null) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether the memory of all peers is mapped. */
+    boolean isAllMapped() {
+        for (int peer = 0; peer < mapped.length; peer++) {
+            if (exchanges[peer] != null && mapped[peer] == null) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Lets all collectives look whether they can go on. */
+    void ready() {
+        for (Channel channel : channels) {
+            channel.ready();
+        }
+    }
+
+    /** The rank for which a collective waits, or -1. */
+    int awaited() {
+        for (Channel channel : channels) {
+            Run current = channel.current();
+            if (current != null && current.awaited() >= 0) {
+                return current.awaited();
+            }
+        }
+        return -1;
+    }
+
+    /** Whether a collective waits for what a mapped peer stores. */
+    boolean look() {
+        for (Channel channel : channels) {
+            if (channel.looks()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether a mapped peer has stored what is waited for. */
+    boolean isReady() {
+        for (Channel channel : channels) {
+            if (channel.isReady()) {
+                return true;
+            }
+        }
+        return isExchangeReady();
+    }
+
+    /** Whether a mapped peer has stored what a send or receive waits for. */
+    boolean isExchangeReady() {
+        for (Exchange exchange : exchanges) {
+            if (exchange != null && exchange.isReady()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Tells the peers whose memory is mapped, before any collective ends with an error here. */
+    void breakOff(long at) {
+        for (MappedPeer peer : mapped) {
+            if (peer != null) {
+                peer.breakOff(at);
+            }
+        }
     }
 
     private static void stop(@Nullable Link[] links) {

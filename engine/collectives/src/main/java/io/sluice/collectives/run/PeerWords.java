@@ -29,6 +29,9 @@ final class PeerWords {
         void revokedBy(int peer, long word);
 
         void leftBy(int peer);
+
+        /** A peer has said whether it has mapped the regions of all others. */
+        void mapsKnown();
     }
 
     PeerWords(LinkLayout layout, int rank, MemoryRegion own, @Nullable RemoteRegion[] remotes) {
@@ -47,11 +50,25 @@ final class PeerWords {
                         listener.revokedBy(peer, value);
                     }
                 }));
+                waits.add(own.signal(layout.mapsAt(peer)).onAtLeast(1, loop, (wait, value, error) -> {
+                    if (error == null) {
+                        listener.mapsKnown();
+                    }
+                }));
                 waits.add(own.signal(layout.leftAt(peer)).onAtLeast(1, loop, (wait, value, error) -> {
                     if (error == null) {
                         listener.leftBy(peer);
                     }
                 }));
+            }
+        }
+    }
+
+    /** Tells all peers whether this rank has mapped the regions of all others. */
+    void tellMaps(long word) {
+        for (RemoteRegion remote : remotes) {
+            if (remote != null) {
+                addWeakly(remote, layout.mapsAt(rank), word);
             }
         }
     }
@@ -94,6 +111,18 @@ final class PeerWords {
             ended.complete(null);
         }
         return ended;
+    }
+
+    /** Completes when no transfer to a peer touches memory any more. */
+    CompletableFuture<Void> quiesced() {
+        CompletableFuture<?>[] all = new CompletableFuture<?>[remotes.length];
+        for (int i = 0; i < all.length; i++) {
+            RemoteRegion remote = remotes[i];
+            all[i] = remote == null
+                    ? CompletableFuture.completedFuture(null)
+                    : remote.connection().quiesced();
+        }
+        return CompletableFuture.allOf(all);
     }
 
     void stop() {

@@ -1,5 +1,6 @@
 package io.sluice.collectives.run;
 
+import io.sluice.engine.SluiceException;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -33,6 +34,16 @@ final class Revocation {
 
     static int reason(long word) {
         return (int) (word & 0xFF);
+    }
+
+    /** The error of a collective that another rank has ended. */
+    static SluiceException error(int reason, TeamErrors errors, int first, Set<Integer> failed) {
+        return switch (reason) {
+            case FAILED_RANKS -> errors.failed(failed, null);
+            case TIMED_OUT -> errors.timedOutElsewhere(first);
+            case MISMATCH -> errors.mismatchElsewhere(first);
+            default -> errors.revoked(first);
+        };
     }
 
     static Set<Integer> ranks(long word) {

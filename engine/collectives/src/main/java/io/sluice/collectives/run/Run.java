@@ -1,6 +1,7 @@
 package io.sluice.collectives.run;
 
 import io.sluice.collectives.link.Link;
+import io.sluice.collectives.mapped.MappedSteps;
 import io.sluice.collectives.plan.Plan;
 import io.sluice.collectives.plan.Step;
 import io.sluice.collectives.reduce.Reducer;
@@ -34,6 +35,9 @@ public final class Run extends Pending {
     // of a run that is started again and again, by step and slot
     private final @Nullable PreparedTransfer @Nullable [] @Nullable [] prepared;
     private final int pinnedChannel;
+    private @Nullable MappedSteps mapped;
+    private @Nullable Caller caller;
+    private volatile boolean goesAnotherWay;
 
     private long number;
     private long headerWord;
@@ -44,6 +48,8 @@ public final class Run extends Pending {
     private boolean sendsOutOfMemory;
     private int awaited = -1;
     private int lastPosition = -1;
+    private @Nullable Link awaitedLink;
+    private boolean slotsAwaited;
     private long done;
     private volatile long processed;
     // the next on the channel
@@ -113,6 +119,39 @@ public final class Run extends Pending {
         this.pinnedChannel = channel;
     }
 
+    /** Reads the memory of the other ranks, if all can be read. The plan counts otherwise. Before it is submitted. */
+    public void reads(MappedSteps steps) {
+        mapped = steps;
+        caller = new Caller();
+    }
+
+    /** Whether the plan counts, though the memory of other ranks was to be read; any thread. */
+    public boolean goesAnotherWay() {
+        return goesAnotherWay;
+    }
+
+    private final class Caller implements MappedSteps.Caller {
+        @Override
+        public void check(Link link) {
+            Run.this.check(link);
+        }
+
+        @Override
+        public long header() {
+            return headerWord;
+        }
+
+        @Override
+        public long countTo(int peer) {
+            return signature.sentTo(peer);
+        }
+
+        @Override
+        public long number() {
+            return number;
+        }
+    }
+
     /** Returns how many bytes have arrived and are processed; any thread. */
     public long processed() {
         return processed;
@@ -130,7 +169,14 @@ public final class Run extends Pending {
 
     @Override
     int awaited() {
-        return awaited;
+        MappedSteps steps = mapped;
+        return (steps == null || goesAnotherWay) ? awaited : steps.awaited();
+    }
+
+    /** Whether it waits for a rank. */
+    boolean needs(int rank) {
+        MappedSteps steps = mapped;
+        return (steps == null || goesAnotherWay) ? awaited == rank : steps.needs(rank);
     }
 
     /** Called when the run has got its number. */
@@ -140,9 +186,16 @@ public final class Run extends Pending {
         position = 0;
         sliced = 0;
         sendsOutOfMemory = false;
+        lastPosition = -1;
+        goesAnotherWay = false;
+        MappedSteps steps = mapped;
+        if (steps != null) {
+            steps.reset();
+        }
         reset();
         awaited = -1;
-        lastPosition = -1;
+        awaitedLink = null;
+        slotsAwaited = false;
         done = 0;
         processed = 0;
     }
@@ -174,6 +227,21 @@ public final class Run extends Pending {
      * @return the bytes processed; less than the budget if it must wait; {@link #DONE} at the end
      */
     int advance(@Nullable Link[] links, int budget) {
+        MappedSteps steps = mapped;
+        Caller asking = caller;
+        if (steps == null || asking == null || goesAnotherWay) {
+            return advanceByPlan(links, budget);
+        }
+        int result = steps.advance(asking, links, budget);
+        if (result == MappedSteps.GOES_ANOTHER_WAY) {
+            goesAnotherWay = true;
+            return advanceByPlan(links, budget);
+        }
+        processed = (long) (plan.receivedBytes() * steps.progress());
+        return result == MappedSteps.DONE ? DONE : result;
+    }
+
+    private int advanceByPlan(@Nullable Link[] links, int budget) {
         for (Link link : links) {
             if (link != null && link.firstWaiting() >= 0) {
                 sendWaiting(link);
@@ -200,6 +268,7 @@ public final class Run extends Pending {
             used += take(links, step);
             if (sliced == step.length()) {
                 awaited = -1;
+                awaitedLink = null;
                 position++;
                 sliced = 0;
                 used += ONE_STEP;
@@ -268,6 +337,36 @@ public final class Run extends Pending {
         return length;
     }
 
+    /** Whether it waits for something that a mapped peer stores, without telling this rank. */
+    boolean looks() {
+        MappedSteps steps = mapped;
+        if (steps != null && !goesAnotherWay) {
+            return steps.looks();
+        }
+        Link link = awaitedLink;
+        return slotsAwaited || (link != null && link.isMapped());
+    }
+
+    /** Whether something has come that a mapped peer stores. */
+    boolean isReady(@Nullable Link[] links) {
+        MappedSteps steps = mapped;
+        if (steps != null && !goesAnotherWay) {
+            return steps.isReady(links);
+        }
+        Link awaitedNow = awaitedLink;
+        if (awaitedNow != null && awaitedNow.isMapped() && awaitedNow.hasArrived()) {
+            return true;
+        }
+        if (slotsAwaited) {
+            for (Link link : links) {
+                if (link != null && link.isMapped() && link.firstWaiting() >= 0 && link.canSend()) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
     private static Link to(@Nullable Link[] links, Step step) {
         return Objects.requireNonNull(links[step.peer()]);
     }
@@ -304,6 +403,7 @@ public final class Run extends Pending {
         if (link.firstWaiting() >= 0 || !send(link, index, step)) {
             link.addWaiting(index, nextWaiting);
             link.awaitSlot();
+            slotsAwaited |= link.isMapped();
         }
     }
 
@@ -329,26 +429,32 @@ public final class Run extends Pending {
         if (step.length() <= link.smallBytes()) {
             link.sendingFor(number);
             link.sendSmall(headerWord, count, from.segment(), offset, (int) step.length());
-            sendBegins();
+            sendBegins(link);
             return true;
         }
         if (!link.sendsFor(number)) {
             link.sendingFor(number);
             link.sendSmall(headerWord, count, from.segment(), offset, 0);
-            sendBegins();
+            sendBegins(link);
             if (!link.canSend()) {
                 return false;
             }
         }
         sendsOutOfMemory = true;
         @Nullable PreparedTransfer @Nullable [] @Nullable [] transfers = prepared;
-        if (transfers == null) {
+        if (transfers == null || link.isMapped()) {
             link.send(from.region(), offset, step.length(), options);
         } else {
             link.send(prepared(transfers, link, index, from.region(), offset, step.length()));
         }
-        sendBegins();
+        sendBegins(link);
         return true;
+    }
+
+    private void sendBegins(Link link) {
+        if (!link.sendsAtOnce()) {
+            sendBegins();
+        }
     }
 
     /** The slots that a step meets repeat after some runs, so a transfer is kept for each. */
@@ -407,6 +513,7 @@ public final class Run extends Pending {
             return true;
         }
         awaited = link.peer();
+        awaitedLink = link;
         link.awaitArrival();
         return false;
     }

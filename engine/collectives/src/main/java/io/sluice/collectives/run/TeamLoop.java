@@ -4,6 +4,7 @@ import io.sluice.collectives.link.LaneUser;
 import io.sluice.collectives.link.Link;
 import io.sluice.collectives.link.LinkFailedException;
 import io.sluice.collectives.link.LinkLayout;
+import io.sluice.collectives.mapped.MappedRegions;
 import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.EngineLoop;
 import io.sluice.engine.MemoryRegion;
@@ -11,14 +12,11 @@ import io.sluice.engine.OutcomeUnknownException;
 import io.sluice.engine.RemoteAccessException;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
-import io.sluice.engine.TooManyPendingException;
 import java.util.Collections;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentSkipListSet;
-import java.util.concurrent.atomic.AtomicInteger;
-import org.jctools.queues.MpscArrayQueue;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,19 +34,22 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
     private static final int KIB = 1 << 10;
     // the longest step, and some small ones
     private static final int BUDGET_KIB = 512;
+    // in one poll, which other connections of the loop wait for
+    private static final int MOST_LOOKS = 16;
 
     private final String name;
     private final EngineLoop loop;
     private final TeamErrors errors;
     private final Links links;
+    private final Lookout lookout;
+    private final MappedRegions regions;
     private final Channel[] channels;
     private final @Nullable RemoteRegion[] remotes;
     private final PeerWords words;
     private final LinkLayout layout;
     private final int rank;
     private final MemoryRegion own;
-    private final MpscArrayQueue<Pending> incoming = new MpscArrayQueue<>(MOST_PENDING);
-    private final AtomicInteger pending = new AtomicInteger();
+    private final Submissions incoming;
     private final Set<Integer> failed = new ConcurrentSkipListSet<>();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private volatile @Nullable SluiceException failure;
@@ -57,6 +58,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
     private long numbers;
     private int firstChannel;
     private boolean exchangesReady;
+    private boolean found;
     private final PendingList all = new PendingList();
     private final CallsOfRanks calls = new CallsOfRanks();
     private @Nullable Agreement agreement;
@@ -81,6 +83,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
             MemoryRegion staging,
             TeamErrors errors) {
         this.name = name;
+        this.incoming = new Submissions(name, MOST_PENDING);
         this.loop = loop;
         this.errors = errors;
         this.remotes = remotes;
@@ -90,6 +93,8 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
         this.words = new PeerWords(layout, rank, own, remotes);
         this.links = new Links(layout, rank, remotes, own, staging, this, this);
         this.channels = links.channels;
+        this.lookout = new Lookout(layout, own, links);
+        this.regions = new MappedRegions(layout, rank, own, remotes, links.isAllMapped(), this::mapsKnown);
     }
 
     /** Begins to run and to watch the peers. Once, on any thread. */
@@ -98,6 +103,8 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
         handle = added;
         onLoop(() -> {
             words.listen(loop, this);
+            words.tellMaps(regions.word());
+            lookout.begin(loop, this::signal);
             links.begin();
         });
         for (int i = 0; i < remotes.length; i++) {
@@ -119,6 +126,11 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
 
     // ---- any thread ----
 
+    /** Returns the regions that ranks read of each other, for collectives to be submitted. */
+    public MappedRegions regions() {
+        return regions;
+    }
+
     /** Returns why no collective can succeed any more, or null. */
     public @Nullable SluiceException failure() {
         return failure;
@@ -139,14 +151,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
         if (error != null) {
             throw error;
         }
-        if (pending.incrementAndGet() > MOST_PENDING) {
-            pending.decrementAndGet();
-            throw new TooManyPendingException(MOST_PENDING + " collectives of " + name + " are pending");
-        }
-        run.deadline = System.nanoTime() + timeoutNanos;
-        if (!incoming.offer(run)) {
-            throw new AssertionError("the queue holds as many as may be pending");
-        }
+        incoming.add(run, timeoutNanos);
         signal();
         if (stopped) {
             endAll();
@@ -193,14 +198,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
                 Agreement next = new Agreement(
                         layout, rank, own, remotes, failed, loop, before == null ? 0 : before.nextRound());
                 agreement = next;
-                next.decided().whenComplete((ranks, error) -> {
-                    if (error == null) {
-                        agreed.complete(ranks);
-                    } else {
-                        agreed.completeExceptionally(error);
-                    }
-                });
-                next.begin();
+                next.begin(agreed);
             });
         } catch (SluiceException engineIsClosed) {
             agreed.completeExceptionally(engineIsClosed);
@@ -214,6 +212,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
             closing = true;
             if (failure == null) {
                 failure = errors.closed();
+                breakOff();
             }
             links.stop();
             signal();
@@ -228,31 +227,45 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
 
     @Override
     public int poll(int budget) {
-        for (Pending run = incoming.poll(); run != null; run = incoming.poll()) {
-            accept(run);
-        }
+        lookout.awake();
+        found = false;
         int used = 0;
         int most = budget * KIB;
-        firstChannel = (firstChannel + 1) % channels.length;
-        for (int i = 0; i < channels.length && used < most && failure == null; i++) {
-            used += advance(channels[(firstChannel + i) % channels.length], most - used);
-        }
-        if (exchangesReady && failure == null) {
-            used += advanceExchanges(Math.max(1, most - used));
-        }
+        int looks = 0;
+        do {
+            used += work(most - used);
+            looks++;
+        } while (failure == null && used < most && looks < MOST_LOOKS && (!incoming.isEmpty() || lookout.comes()));
         long now = System.nanoTime();
         if (all.isTime(now)) {
             expire(now);
         }
         if (failure != null) {
             endFailed();
-        } else if (used >= most) {
+        } else if (used >= most || lookout.looksOn(now, found)) {
             return budget;
         }
         return Math.min(budget - 1, used / KIB);
     }
 
+    private int work(int budget) {
+        for (Pending run = incoming.poll(); run != null; run = incoming.poll()) {
+            accept(run);
+        }
+        int used = 0;
+        firstChannel = (firstChannel + 1) % channels.length;
+        for (int i = 0; i < channels.length && used < budget && failure == null; i++) {
+            used += advance(channels[(firstChannel + i) % channels.length], budget - used);
+        }
+        if ((exchangesReady || links.isExchangeReady()) && failure == null) {
+            used += advanceExchanges(Math.max(1, budget - used));
+        }
+        found |= used > 0;
+        return used;
+    }
+
     private void accept(Pending added) {
+        found = true;
         all.add(added);
         if (added instanceof Run run) {
             long number = numbers++;
@@ -332,6 +345,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
             }
             int processed = step(channel, run, budget - used);
             if (processed == Run.DONE) {
+                found = true;
                 channel.next();
                 all.remove(run);
                 end(run, null);
@@ -368,7 +382,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
     }
 
     private void end(Pending run, @Nullable SluiceException error) {
-        pending.decrementAndGet();
+        incoming.ended();
         try {
             run.end(error);
         } catch (RuntimeException e) {
@@ -407,6 +421,11 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
         transferFailed(lane.peer(), error);
     }
 
+    @Override
+    public void peerFailed(int peer, SluiceException error) {
+        transferFailed(peer, error);
+    }
+
     // ---- failure ----
 
     private void transferFailed(int peer, SluiceException error) {
@@ -436,12 +455,15 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
     @Override
     public void leftBy(int peer) {
         if (failed.add(peer)) {
-            for (Channel channel : channels) {
-                channel.ready();
-            }
-            signal();
+            mapsKnown();
             lookAtAgreement();
         }
+    }
+
+    @Override
+    public void mapsKnown() {
+        links.ready();
+        signal();
     }
 
     @Override
@@ -453,23 +475,23 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
         }
         // the peer may have passed it on
         int first = ranks.isEmpty() ? peer : ranks.iterator().next();
-        fail(
-                switch (reason) {
-                    case Revocation.FAILED_RANKS -> errors.failed(failed, null);
-                    case Revocation.TIMED_OUT -> errors.timedOutElsewhere(first);
-                    case Revocation.MISMATCH -> errors.mismatchElsewhere(first);
-                    default -> errors.revoked(first);
-                },
-                reason,
-                new TreeSet<>(ranks));
+        fail(Revocation.error(reason, errors, first, failed), reason, new TreeSet<>(ranks));
     }
 
     private void fail(SluiceException error, int reason, Set<Integer> ranks) {
         if (failure == null) {
             failure = error;
+            breakOff();
             words.revoke(Revocation.word(reason, ranks));
             links.stop();
             signal();
+        }
+    }
+
+    /** Before peers that still read memory of this rank can take it for what it was. */
+    private void breakOff() {
+        if (all.oldest() != null) {
+            links.breakOff(layout.brokenOffAt(rank));
         }
     }
 
@@ -495,16 +517,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
 
     /** The rank for which a run waits, or that before it on its channel. */
     private int awaited(Pending run) {
-        if (run.awaited() >= 0) {
-            return run.awaited();
-        }
-        for (Channel channel : channels) {
-            Run current = channel.current();
-            if (current != null && current.awaited() >= 0) {
-                return current.awaited();
-            }
-        }
-        return -1;
+        return run.awaited() >= 0 ? run.awaited() : links.awaited();
     }
 
     /** Ends what does not touch memory any more. */
@@ -527,7 +540,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
             endFailed(run);
         } else if (!run.quiescing) {
             run.quiescing = true;
-            quiesced()
+            words.quiesced()
                     .whenComplete((nothing, error) -> onLoop(() -> {
                         run.sendError = null;
                         signal();
@@ -546,19 +559,9 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
         end(run, failure);
     }
 
-    private CompletableFuture<Void> quiesced() {
-        CompletableFuture<?>[] all = new CompletableFuture<?>[remotes.length];
-        for (int i = 0; i < all.length; i++) {
-            RemoteRegion remote = remotes[i];
-            all[i] = remote == null
-                    ? CompletableFuture.completedFuture(null)
-                    : remote.connection().quiesced();
-        }
-        return CompletableFuture.allOf(all);
-    }
-
     private void finish() {
         words.stop();
+        lookout.stop();
         EngineLoop.SourceHandle source = handle;
         if (source != null) {
             source.close();
@@ -570,8 +573,10 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
         if (failure == null) {
             failure = cause instanceof SluiceException error ? error : errors.closed();
         }
+        breakOff();
         links.stop();
         words.stop();
+        lookout.stop();
         Agreement current = agreement;
         if (current != null) {
             current.decided().completeExceptionally(errors.closed());

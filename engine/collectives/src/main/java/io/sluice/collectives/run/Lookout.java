@@ -1,0 +1,120 @@
+package io.sluice.collectives.run;
+
+import io.sluice.collectives.link.LinkLayout;
+import io.sluice.engine.EngineLoop;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.SignalWait;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks for what mapped peers store, as they do not tell. It looks without a pause while a peer may answer within a
+ * system call's time, then lets other threads run, then says in a word that this rank sleeps: a peer that stores something
+ * wakes it by a signal of the engine. So a short wait costs no system call, and a rank without work costs no core. All of
+ * it is the loop's.
+ */
+final class Lookout {
+    private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
+    private static final int SPINS = 64;
+    private static final long AWAKE_NANOS = 50_000;
+    // on the only processor, the thread that would bring work cannot run meanwhile
+    private static final long ALONE_NANOS = 3_000;
+    private static final long CROWDED_NANOS = 20_000;
+
+    private final Links links;
+    private final MemoryRegion own;
+    private final MemorySegment memory;
+    private final long asleepAt;
+    private final long wokenAt;
+    private final boolean mapped;
+    private final long yieldAfterNanos;
+    private @Nullable SignalWait woken;
+    private boolean asleep;
+    private boolean stopped;
+    private long lastFound;
+
+    Lookout(LinkLayout layout, MemoryRegion own, Links links) {
+        this.links = links;
+        this.own = own;
+        this.memory = own.segment();
+        this.asleepAt = layout.asleepAt();
+        this.wokenAt = layout.wokenAt();
+        this.mapped = links.isSomeMapped();
+        this.yieldAfterNanos = Runtime.getRuntime().availableProcessors() == 1 ? ALONE_NANOS : CROWDED_NANOS;
+    }
+
+    void begin(EngineLoop loop, Runnable whenWoken) {
+        if (mapped) {
+            woken = own.signal(wokenAt).onAtLeast(1, loop, (wait, value, error) -> {
+                if (error == null && !stopped) {
+                    wait.arm(value + 1);
+                    whenWoken.run();
+                }
+            });
+        }
+    }
+
+    /** This rank looks again. */
+    void awake() {
+        if (asleep) {
+            asleep = false;
+            WORD.setRelease(memory, asleepAt, 0L);
+        }
+    }
+
+    /** Looks for a moment whether something comes that is waited for. */
+    boolean comes() {
+        if (!mapped || !links.look()) {
+            return false;
+        }
+        for (int i = 0; i < SPINS; i++) {
+            if (links.isReady()) {
+                return true;
+            }
+            Thread.onSpinWait();
+        }
+        return false;
+    }
+
+    /**
+     * Whether this rank looks on; if not, it sleeps until it is woken.
+     *
+     * @param found whether it has found work since the last call
+     */
+    @SuppressWarnings("ThreadPriorityCheck") // a courtesy; nothing depends on it
+    boolean looksOn(long now, boolean found) {
+        if (!mapped) {
+            return false;
+        }
+        if (found) {
+            lastFound = now;
+            return true;
+        }
+        long waited = now - lastFound;
+        if (waited < AWAKE_NANOS) {
+            if (waited > yieldAfterNanos) {
+                Thread.yield();
+            }
+            return true;
+        }
+        asleep = true;
+        WORD.setVolatile(memory, asleepAt, 1L);
+        // either a peer sees the word, or this rank sees what the peer has stored
+        VarHandle.fullFence();
+        if (links.isReady()) {
+            awake();
+            return true;
+        }
+        return false;
+    }
+
+    void stop() {
+        stopped = true;
+        SignalWait wait = woken;
+        if (wait != null) {
+            wait.close();
+        }
+    }
+}

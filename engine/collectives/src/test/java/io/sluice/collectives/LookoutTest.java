@@ -1,0 +1,121 @@
+package io.sluice.collectives;
+
+import static io.sluice.testkit.Patience.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.Patience;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Ranks that look for what others store: they sleep when nothing comes, and are woken. */
+class LookoutTest {
+    private static final CollectiveOptions DEFAULTS = CollectiveOptions.defaults();
+
+    private static long cycles(TransferEngine engine) {
+        return engine.metrics().pollers().stream()
+                .mapToLong(poller -> poller.busyPolls() + poller.emptyPolls())
+                .sum();
+    }
+
+    /** Waits until the loops of all ranks rest for a while. */
+    private static void awaitSleep(Ranks ranks) {
+        for (int rank = 0; rank < ranks.size(); rank++) {
+            TransferEngine engine = ranks.engine(rank);
+            long[] last = {-1};
+            Patience.until("the loop sleeps", () -> {
+                long before = last[0];
+                last[0] = cycles(engine);
+                // a heartbeat may come between two looks
+                return last[0] - before < 10;
+            });
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3})
+    void withoutWorkTheLoopsSleepAndACollectiveWakesThem(int size) {
+        try (Ranks ranks = Ranks.form("shm", size)) {
+            for (int i = 0; i < 5; i++) {
+                awaitSleep(ranks);
+                ranks.call((rank, team, callback) -> team.barrier(DEFAULTS, callback));
+            }
+        }
+    }
+
+    @Test
+    void oneThatWaitsForALateRankSleepsAndIsWoken() {
+        try (Ranks ranks = Ranks.form("shm", 3)) {
+            for (int late = 0; late < 3; late++) {
+                List<CompletableFuture<Void>> running = new ArrayList<>();
+                List<MemoryRegion> buffers = ranks.each(rank -> ranks.region(rank, 8));
+                Ranks.CallOnRank reduces = (rank, team, callback) -> team.allReduce(
+                        buffers.get(rank),
+                        0,
+                        buffers.get(rank),
+                        0,
+                        2,
+                        ElementType.INT32,
+                        ReduceOperation.SUM,
+                        DEFAULTS,
+                        callback);
+                for (int rank = 0; rank < 3; rank++) {
+                    if (rank != late) {
+                        running.add(ranks.on(rank, reduces));
+                    }
+                }
+                awaitSleep(ranks);
+                assertThat(running).noneMatch(CompletableFuture::isDone);
+                running.add(ranks.on(late, reduces));
+                running.forEach(each -> await(each));
+            }
+        }
+    }
+
+    @Test
+    void aReceiverThatSleepsIsWoken() {
+        try (Ranks ranks = Ranks.form("shm", 2)) {
+            for (long bytes : new long[] {8, 1 << 20}) {
+                MemoryRegion source = ranks.region(0, bytes);
+                MemoryRegion target = ranks.region(1, bytes);
+                source.segment().fill((byte) 3);
+                CompletableFuture<Void> received = ranks.on(
+                        1,
+                        (rank, team, callback) ->
+                                team.receive(target, 0, bytes, ElementType.INT8, 0, 5, DEFAULTS, callback));
+                awaitSleep(ranks);
+                CompletableFuture<Void> sent = ranks.on(
+                        0,
+                        (rank, team, callback) ->
+                                team.send(source, 0, bytes, ElementType.INT8, 1, 5, DEFAULTS, callback));
+                await(received);
+                await(sent);
+                assertThat(target.segment().mismatch(source.segment())).isEqualTo(-1);
+            }
+        }
+    }
+
+    @Test
+    void manyRoundsWithPausesOfAllLengthsAreNeverMissed() {
+        try (Ranks ranks = Ranks.form("shm", 2)) {
+            for (int round = 0; round < 3_000; round++) {
+                int pause = round % 300;
+                CompletableFuture<Void> first = ranks.on(0, (rank, team, callback) -> team.barrier(DEFAULTS, callback));
+                // around the time after which the other goes to sleep
+                long until = System.nanoTime() + pause * 1_000L;
+                while (System.nanoTime() - until < 0) {
+                    Thread.onSpinWait();
+                }
+                CompletableFuture<Void> second =
+                        ranks.on(1, (rank, team, callback) -> team.barrier(DEFAULTS, callback));
+                await(first);
+                await(second);
+            }
+        }
+    }
+}
