@@ -25,7 +25,16 @@ public enum Algorithm {
     /** The root gives each rank a share, and these pass their shares round. */
     SCATTER_ALL_GATHER(10, "scatter-all-gather"),
     /** Every rank sends straight to those that need it, to eight at once, in chunks. */
-    PAIRWISE(11, "pairwise");
+    PAIRWISE(11, "pairwise"),
+    /**
+     * Every rank reads the other ranks' regions where they are, without messages for the data: it reduces its share of all
+     * sources at once, or copies what it needs. Possible if all ranks reach each other by shm, there are at most 64, and
+     * the regions were allocated by their engines and give peers the right to read; in an all-to-all, no rank may call it
+     * in place. Otherwise all ranks take the algorithm that the table would name without this one, after an exchange of
+     * small messages, and {@link Collective#algorithm()} says so. A region is attached by the other ranks at its first use.
+     * The operands of 16-bit floats are rounded once, at the end.
+     */
+    MAPPED(32, "mapped");
 
     private final int code;
     private final String text;

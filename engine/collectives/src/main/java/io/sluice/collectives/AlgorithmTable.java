@@ -23,16 +23,27 @@ public final class AlgorithmTable {
     private static final Map<CollectiveKind, Set<Algorithm>> POSSIBLE = new EnumMap<>(Map.ofEntries(
             Map.entry(
                     CollectiveKind.ALL_REDUCE,
-                    EnumSet.of(Algorithm.RECURSIVE_DOUBLING, Algorithm.RING, Algorithm.FLAT, Algorithm.RABENSEIFNER)),
-            Map.entry(CollectiveKind.REDUCE_SCATTER, EnumSet.of(Algorithm.RING, Algorithm.RECURSIVE_HALVING)),
+                    EnumSet.of(
+                            Algorithm.RECURSIVE_DOUBLING,
+                            Algorithm.RING,
+                            Algorithm.FLAT,
+                            Algorithm.RABENSEIFNER,
+                            Algorithm.MAPPED)),
+            Map.entry(
+                    CollectiveKind.REDUCE_SCATTER,
+                    EnumSet.of(Algorithm.RING, Algorithm.RECURSIVE_HALVING, Algorithm.MAPPED)),
             Map.entry(
                     CollectiveKind.ALL_GATHER,
-                    EnumSet.of(Algorithm.RING, Algorithm.RECURSIVE_DOUBLING, Algorithm.BRUCK)),
-            Map.entry(CollectiveKind.BROADCAST, EnumSet.of(Algorithm.BINOMIAL, Algorithm.SCATTER_ALL_GATHER)),
-            Map.entry(CollectiveKind.REDUCE, EnumSet.of(Algorithm.BINOMIAL)),
+                    EnumSet.of(Algorithm.RING, Algorithm.RECURSIVE_DOUBLING, Algorithm.BRUCK, Algorithm.MAPPED)),
+            Map.entry(
+                    CollectiveKind.BROADCAST,
+                    EnumSet.of(Algorithm.BINOMIAL, Algorithm.SCATTER_ALL_GATHER, Algorithm.MAPPED)),
+            Map.entry(CollectiveKind.REDUCE, EnumSet.of(Algorithm.BINOMIAL, Algorithm.MAPPED)),
             Map.entry(CollectiveKind.GATHER, EnumSet.of(Algorithm.DIRECT)),
             Map.entry(CollectiveKind.SCATTER, EnumSet.of(Algorithm.DIRECT)),
-            Map.entry(CollectiveKind.ALL_TO_ALL, EnumSet.of(Algorithm.DIRECT, Algorithm.BRUCK, Algorithm.PAIRWISE)),
+            Map.entry(
+                    CollectiveKind.ALL_TO_ALL,
+                    EnumSet.of(Algorithm.DIRECT, Algorithm.BRUCK, Algorithm.PAIRWISE, Algorithm.MAPPED)),
             Map.entry(CollectiveKind.SEND, EnumSet.of(Algorithm.DIRECT)),
             Map.entry(CollectiveKind.RECEIVE, EnumSet.of(Algorithm.DIRECT)),
             Map.entry(CollectiveKind.BARRIER, EnumSet.of(Algorithm.DISSEMINATION))));
@@ -41,18 +52,28 @@ public final class AlgorithmTable {
     private static final AlgorithmTable DEFAULTS = parse("""
             all-reduce 4 4096 flat
             all-reduce * 16384 recursive-doubling
+            all-reduce shm * * mapped
             all-reduce * 524288 rabenseifner
             all-reduce * * ring
+            reduce-scatter * 16384 recursive-halving
+            reduce-scatter shm * * mapped
             reduce-scatter * 65536 recursive-halving
             reduce-scatter * * ring
             all-gather * 16384 bruck
+            all-gather shm * * mapped
             all-gather * 131072 recursive-doubling
             all-gather * * ring
+            broadcast * 16384 binomial
+            broadcast shm * * mapped
             broadcast 2 * binomial
             broadcast * 32767 binomial
             broadcast * * scatter-all-gather
-            all-to-all 3 65536 direct
+            reduce * 16384 binomial
+            reduce shm * * mapped
+            all-to-all 3 16384 direct
             all-to-all * 2048 bruck
+            all-to-all * 16384 direct
+            all-to-all shm * * mapped
             all-to-all * 65536 direct
             all-to-all * * pairwise
             """);
@@ -204,6 +225,18 @@ public final class AlgorithmTable {
             }
         }
         return equals(DEFAULTS) ? possible(kind).iterator().next() : DEFAULTS.choose(kind, transport, ranks, bytes);
+    }
+
+    /** Chooses the algorithm that counts where ranks cannot read each other's memory. */
+    Algorithm chooseUnmapped(CollectiveKind kind, String transport, int ranks, long bytes) {
+        for (Rule rule : rules) {
+            if (rule.algorithm != Algorithm.MAPPED && rule.fits(kind, transport, ranks, bytes)) {
+                return rule.algorithm;
+            }
+        }
+        return equals(DEFAULTS)
+                ? possible(kind).iterator().next()
+                : DEFAULTS.chooseUnmapped(kind, transport, ranks, bytes);
     }
 
     Algorithm choose(Algorithm asked, CollectiveKind kind, String transport, int ranks, long bytes) {

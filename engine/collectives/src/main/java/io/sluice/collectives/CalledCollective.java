@@ -1,5 +1,6 @@
 package io.sluice.collectives;
 
+import io.sluice.collectives.mapped.MappedSteps;
 import io.sluice.collectives.reduce.Reducer;
 import io.sluice.collectives.run.Memory;
 import io.sluice.collectives.run.Run;
@@ -56,6 +57,10 @@ class CalledCollective implements Collective, RunEnd {
                 TransferOptions.defaults().withPriority(options.priority()),
                 channel,
                 this);
+        MappedSteps steps = call.steps(parts.loop.regions());
+        if (steps != null) {
+            run.reads(steps);
+        }
     }
 
     private Memory memory(@Nullable Buffer buffer) {
@@ -139,7 +144,7 @@ class CalledCollective implements Collective, RunEnd {
 
     @Override
     public Algorithm algorithm() {
-        return call.algorithm();
+        return run.goesAnotherWay() ? call.otherwise() : call.algorithm();
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.sluice.collectives;
 
+import io.sluice.collectives.mapped.MappedTask;
 import io.sluice.collectives.plan.Blocks;
 import io.sluice.collectives.plan.DirectPlans;
 import io.sluice.collectives.plan.DoublingPlans;
@@ -46,9 +47,14 @@ abstract class CheckedCollectives<C extends Collective> implements CollectiveOpe
         boolean inPlace = from.isSameAs(to);
         checkApart(inPlace, from, to);
         Algorithm algorithm = choose(CollectiveKind.ALL_REDUCE, options, bytes);
-        Plan plan = AlgorithmPlans.allReduce(algorithm, shape(inPlace, operation), count, type.bytes());
+        Shape shape = shape(inPlace, operation);
+        Algorithm planned = planned(algorithm, CollectiveKind.ALL_REDUCE, bytes);
+        Plan plan = AlgorithmPlans.allReduce(planned, shape, count, type.bytes());
+        Call call = new Call(CollectiveKind.ALL_REDUCE, planned, plan, from, to, type, operation, 0, count);
         return make(
-                new Call(CollectiveKind.ALL_REDUCE, algorithm, plan, from, to, type, operation, 0, count),
+                reads(algorithm, bytes)
+                        ? call.reading(MappedTask.allReduce(ranks.rank, ranks.size, count, type.bytes()))
+                        : call,
                 options,
                 callback);
     }
@@ -101,9 +107,11 @@ abstract class CheckedCollectives<C extends Collective> implements CollectiveOpe
         boolean inPlace = to.isPartOf(from, blocks.start(ranks.rank));
         checkApart(inPlace, from, to);
         Algorithm algorithm = choose(CollectiveKind.REDUCE_SCATTER, options, blocks.total());
-        Plan plan = AlgorithmPlans.reduceScatter(algorithm, shape(inPlace, operation), blocks);
+        Algorithm planned = planned(algorithm, CollectiveKind.REDUCE_SCATTER, blocks.total());
+        Plan plan = AlgorithmPlans.reduceScatter(planned, shape(inPlace, operation), blocks);
+        Call call = new Call(CollectiveKind.REDUCE_SCATTER, planned, plan, from, to, type, operation, 0, agreed);
         return make(
-                new Call(CollectiveKind.REDUCE_SCATTER, algorithm, plan, from, to, type, operation, 0, agreed),
+                reads(algorithm, blocks.total()) ? call.reading(MappedTask.reduceScatter(ranks.rank, blocks)) : call,
                 options,
                 callback);
     }
@@ -151,9 +159,13 @@ abstract class CheckedCollectives<C extends Collective> implements CollectiveOpe
         boolean inPlace = from.isPartOf(to, blocks.start(ranks.rank));
         checkApart(inPlace, from, to);
         Algorithm algorithm = choose(CollectiveKind.ALL_GATHER, options, blocks.total());
-        Plan plan = AlgorithmPlans.allGather(algorithm, shape(inPlace, null), blocks);
+        Algorithm planned = planned(algorithm, CollectiveKind.ALL_GATHER, blocks.total());
+        Plan plan = AlgorithmPlans.allGather(planned, shape(inPlace, null), blocks);
+        Call call = new Call(CollectiveKind.ALL_GATHER, planned, plan, from, to, type, null, 0, agreed);
         return make(
-                new Call(CollectiveKind.ALL_GATHER, algorithm, plan, from, to, type, null, 0, agreed),
+                reads(algorithm, blocks.total())
+                        ? call.reading(MappedTask.allGather(ranks.rank, ranks.size, blocks, inPlace))
+                        : call,
                 options,
                 callback);
     }
@@ -171,9 +183,11 @@ abstract class CheckedCollectives<C extends Collective> implements CollectiveOpe
         long bytes = bytes(count, type);
         Buffer all = new Buffer(buffer, offset, bytes);
         Algorithm algorithm = choose(CollectiveKind.BROADCAST, options, bytes);
-        Plan plan = AlgorithmPlans.broadcast(algorithm, shape(true, null), root, count, type.bytes());
+        Algorithm planned = planned(algorithm, CollectiveKind.BROADCAST, bytes);
+        Plan plan = AlgorithmPlans.broadcast(planned, shape(true, null), root, count, type.bytes());
+        Call call = new Call(CollectiveKind.BROADCAST, planned, plan, all, all, type, null, root, count);
         return make(
-                new Call(CollectiveKind.BROADCAST, algorithm, plan, all, all, type, null, root, count),
+                reads(algorithm, bytes) ? call.reading(MappedTask.broadcast(ranks.rank, root, bytes)) : call,
                 options,
                 callback);
     }
@@ -198,8 +212,10 @@ abstract class CheckedCollectives<C extends Collective> implements CollectiveOpe
         checkApart(inPlace, from, to);
         Algorithm algorithm = choose(CollectiveKind.REDUCE, options, bytes);
         Plan plan = TreePlans.reduce(shape(inPlace, operation), root, bytes);
+        Algorithm planned = planned(algorithm, CollectiveKind.REDUCE, bytes);
+        Call call = new Call(CollectiveKind.REDUCE, planned, plan, from, to, type, operation, root, count);
         return make(
-                new Call(CollectiveKind.REDUCE, algorithm, plan, from, to, type, operation, root, count),
+                reads(algorithm, bytes) ? call.reading(MappedTask.reduce(ranks.rank, root, bytes)) : call,
                 options,
                 callback);
     }
@@ -327,7 +343,7 @@ abstract class CheckedCollectives<C extends Collective> implements CollectiveOpe
         boolean inPlace = from.isSameAs(to);
         checkApart(inPlace, from, to);
         Algorithm algorithm = choose(CollectiveKind.ALL_TO_ALL, options, blocks.total());
-        return allToAll(from, counts, blocks, to, counts, blocks, inPlace, algorithm, type, options, callback);
+        return allToAll(from, counts, blocks, to, counts, blocks, true, inPlace, algorithm, type, options, callback);
     }
 
     @Override
@@ -359,6 +375,7 @@ abstract class CheckedCollectives<C extends Collective> implements CollectiveOpe
                 targetCounts.clone(),
                 received,
                 false,
+                false,
                 algorithm,
                 type,
                 options,
@@ -370,7 +387,7 @@ abstract class CheckedCollectives<C extends Collective> implements CollectiveOpe
         if (asked == Algorithm.BRUCK) {
             throw new IllegalArgumentException(asked + " needs blocks of one length");
         }
-        return asked == Algorithm.AUTO
+        return asked == Algorithm.AUTO || asked == Algorithm.MAPPED
                 ? Algorithm.PAIRWISE
                 : ranks.algorithms.choose(asked, CollectiveKind.ALL_TO_ALL, ranks.transport, ranks.size, 0);
     }
@@ -382,25 +399,22 @@ abstract class CheckedCollectives<C extends Collective> implements CollectiveOpe
             Buffer to,
             long[] targetCounts,
             Blocks received,
+            boolean equal,
             boolean inPlace,
             Algorithm algorithm,
             ElementType type,
             CollectiveOptions options,
             CollectiveCallback callback) {
-        Plan plan = AlgorithmPlans.allToAll(algorithm, shape(inPlace, null), sent, received);
+        // ranks that do not all send the same know neither how much others send nor where their blocks begin
+        long agreed = equal ? sent.total() : 0;
+        Algorithm planned = planned(algorithm, CollectiveKind.ALL_TO_ALL, agreed);
+        Plan plan = AlgorithmPlans.allToAll(planned, shape(inPlace, null), sent, received);
+        Call call = new Call(
+                CollectiveKind.ALL_TO_ALL, planned, plan, from, to, type, null, 0, 0, sourceCounts, targetCounts);
         return make(
-                new Call(
-                        CollectiveKind.ALL_TO_ALL,
-                        algorithm,
-                        plan,
-                        from,
-                        to,
-                        type,
-                        null,
-                        0,
-                        0,
-                        sourceCounts,
-                        targetCounts),
+                reads(algorithm, agreed)
+                        ? call.reading(MappedTask.allToAll(ranks.rank, ranks.size, sent.length(0), inPlace))
+                        : call,
                 options,
                 callback);
     }
@@ -417,6 +431,15 @@ abstract class CheckedCollectives<C extends Collective> implements CollectiveOpe
 
     private Algorithm choose(CollectiveKind kind, CollectiveOptions options, long bytes) {
         return ranks.algorithms.choose(options.algorithm(), kind, ranks.transport, ranks.size, bytes);
+    }
+
+    /** The algorithm of the plan, which counts where the ranks cannot read each other's memory. */
+    private Algorithm planned(Algorithm chosen, CollectiveKind kind, long bytes) {
+        return chosen == Algorithm.MAPPED ? ranks.algorithms.chooseUnmapped(kind, ranks.transport, ranks.size, bytes) : chosen;
+    }
+
+    private boolean reads(Algorithm chosen, long bytes) {
+        return chosen == Algorithm.MAPPED && bytes > 0 && ranks.size > 1;
     }
 
     private Shape shape(boolean inPlace, @Nullable ReduceOperation operation) {
