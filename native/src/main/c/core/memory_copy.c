@@ -152,6 +152,10 @@ void sluice_copy(void *to, int64_t to_offset, const void *from, int64_t from_off
     }
 }
 
+void sluice_copy_past_caches(void *to, int64_t to_offset, const void *from, int64_t from_offset, int64_t bytes) {
+    copy_large((char *)to + to_offset, (const char *)from + from_offset, (size_t)bytes);
+}
+
 int sluice_copy_by_kernel(void *to, int64_t to_offset, const void *from, int64_t from_offset, int64_t bytes) {
     char *target = (char *)to + to_offset;
     const char *source = (const char *)from + from_offset;

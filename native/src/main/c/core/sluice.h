@@ -132,6 +132,9 @@ int64_t sluice_peer_write(int process, int pid, const void *records, int count);
 /* The functions that Java calls by name rather than through wrappers. */
 __attribute__((visibility("default"))) void sluice_copy(
         void *to, int64_t to_offset, const void *from, int64_t from_offset, int64_t bytes);
+/* As sluice_copy, for memory that does not overlap: a piece of a copy that is large as a whole, with streaming stores. */
+__attribute__((visibility("default"))) void sluice_copy_past_caches(
+        void *to, int64_t to_offset, const void *from, int64_t from_offset, int64_t bytes);
 /*
  * As sluice_copy, for memory that does not overlap, through the kernel: where a page is missing, such as in a truncated
  * mapped file, it returns -EFAULT without a signal. Some bytes may have been copied.

@@ -15,12 +15,14 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MemoryCopy {
     private static final MethodHandle COPY;
+    private static final MethodHandle COPY_PAST_CACHES;
     private static final MethodHandle COPY_BY_KERNEL;
     private static final MethodHandle COPY_PAGES;
 
     static {
         NativeLibrary.ensureAvailable();
         COPY = link("sluice_copy", null);
+        COPY_PAST_CACHES = link("sluice_copy_past_caches", null);
         COPY_BY_KERNEL = link("sluice_copy_by_kernel", ValueLayout.JAVA_INT);
         COPY_PAGES = handle(
                 "sluice_copy_pages",
@@ -57,6 +59,33 @@ public final class MemoryCopy {
         check(to, toOffset, from, fromOffset, bytes);
         try {
             COPY.invokeExact(to, toOffset, from, fromOffset, bytes);
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new AssertionError("C threw an exception", e);
+        }
+    }
+
+    /**
+     * Copies a piece of a copy that is large as a whole, between two segments that must not overlap: stores past the caches,
+     * as {@link #copy} does for a large copy. The bytes are visible to other threads before the return. Does not delay
+     * safepoints; the segments' arenas cannot be closed meanwhile.
+     *
+     * @param to the target segment
+     * @param toOffset the target offset in bytes
+     * @param from the source segment
+     * @param fromOffset the source offset in bytes
+     * @param bytes the number of bytes, not negative
+     * @throws IndexOutOfBoundsException if a range exceeds its segment
+     * @throws IllegalArgumentException if {@code to} is read-only, or a segment lies on the Java heap
+     * @throws IllegalStateException if an arena is closed
+     * @throws WrongThreadException if an arena is confined to another thread
+     */
+    public static void copyPastCaches(
+            MemorySegment to, long toOffset, MemorySegment from, long fromOffset, long bytes) {
+        check(to, toOffset, from, fromOffset, bytes);
+        try {
+            COPY_PAST_CACHES.invokeExact(to, toOffset, from, fromOffset, bytes);
         } catch (RuntimeException | Error e) {
             throw e;
         } catch (Throwable e) {

@@ -70,6 +70,26 @@ class MemoryCopyTest {
     }
 
     @ParameterizedTest
+    @ValueSource(ints = {0, 1, 64, 16_384, 65_537, LARGEST - 127})
+    void a_copy_past_the_caches_copies_exactly_the_bytes_asked_for(int bytes) {
+        try (Arena arena = Arena.ofShared()) {
+            MemorySegment to = arena.allocate(LARGEST + 64, 64);
+            for (long offset : OFFSETS) {
+                to.fill((byte) 0x5a);
+                MemoryCopy.copyPastCaches(to, offset, FROM, 127 - offset, bytes);
+                assertThat(MemorySegment.mismatch(to, offset, offset + bytes, FROM, 127 - offset, 127 - offset + bytes))
+                        .isEqualTo(-1);
+                assertUntouched(to.asSlice(0, offset));
+                assertUntouched(to.asSlice(offset + bytes));
+            }
+            assertThatThrownBy(() -> MemoryCopy.copyPastCaches(to.asReadOnly(), 0, FROM, 0, 1))
+                    .isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> MemoryCopy.copyPastCaches(to, to.byteSize() - 1, FROM, 0, 2))
+                    .isInstanceOf(IndexOutOfBoundsException.class);
+        }
+    }
+
+    @ParameterizedTest
     @ValueSource(ints = {0, 1, 4096, 65_537, LARGEST - 127})
     void the_kernel_copies_exactly_the_bytes_asked_for(int bytes) {
         try (Arena arena = Arena.ofShared()) {
