@@ -51,28 +51,30 @@ public final class AlgorithmTable {
     private static final Pattern TRANSPORT = Pattern.compile("[a-z][a-z0-9_-]*");
     private static final AlgorithmTable DEFAULTS = parse("""
             all-reduce 4 4096 flat
-            all-reduce * 16384 recursive-doubling
+            all-reduce * 8192 recursive-doubling
             all-reduce shm * * mapped
+            all-reduce * 16384 recursive-doubling
             all-reduce * 524288 rabenseifner
             all-reduce * * ring
-            reduce-scatter * 16384 recursive-halving
+            reduce-scatter * 8192 recursive-halving
             reduce-scatter shm * * mapped
             reduce-scatter * 65536 recursive-halving
             reduce-scatter * * ring
-            all-gather * 16384 bruck
+            all-gather * 8192 bruck
             all-gather shm * * mapped
+            all-gather * 16384 bruck
             all-gather * 131072 recursive-doubling
             all-gather * * ring
-            broadcast * 16384 binomial
+            broadcast * 8192 binomial
             broadcast shm * * mapped
             broadcast 2 * binomial
             broadcast * 32767 binomial
             broadcast * * scatter-all-gather
-            reduce * 16384 binomial
+            reduce * 8192 binomial
             reduce shm * * mapped
-            all-to-all 3 16384 direct
+            all-to-all 3 8192 direct
             all-to-all * 2048 bruck
-            all-to-all * 16384 direct
+            all-to-all * 8192 direct
             all-to-all shm * * mapped
             all-to-all * 65536 direct
             all-to-all * * pairwise

@@ -31,7 +31,7 @@ class MappedCollectivesTest {
     private static final int POISON = 0x5A5A5A5A;
     // not where a page or cache line begins
     private static final long OFFSET = 12;
-    private static final int[] COUNTS = {1, 3, 5, 256, 65_537, 300_001};
+    private static final int[] COUNTS = {1, 3, 5, 65_537, 200_001};
 
     private final Collection<Algorithm> algorithms = new ConcurrentLinkedQueue<>();
 
@@ -105,7 +105,7 @@ class MappedCollectivesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {2, 3, 4, 5})
+    @ValueSource(ints = {2, 3, 5})
     void everyKindGivesEveryRankItsElements(int size) {
         try (Ranks ranks = Ranks.form("shm", size)) {
             for (int count : COUNTS) {

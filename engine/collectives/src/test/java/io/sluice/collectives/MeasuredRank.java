@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * algorithm, and the sizes in bytes.
  */
 final class MeasuredRank implements CollectiveCallback {
-    private static final long WARM_UP_NANOS = 2_000_000_000L;
+    private static final long WARM_UP_NANOS = 1_200_000_000L;
     private static final long NANOS = 2_000_000_000L;
 
     private final CompletableFuture<Long> ended = new CompletableFuture<>();

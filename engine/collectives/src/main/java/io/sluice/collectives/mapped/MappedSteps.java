@@ -1,15 +1,9 @@
 package io.sluice.collectives.mapped;
 
-import io.sluice.collectives.link.Copy;
 import io.sluice.collectives.link.Link;
 import io.sluice.collectives.link.LinkFailedException;
-import io.sluice.collectives.mapped.MappedRegions.Attached;
 import io.sluice.collectives.mapped.MappedRegions.Given;
-import io.sluice.collectives.mapped.MappedTask.Range;
 import io.sluice.engine.MemoryRegion;
-import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,8 +20,6 @@ public final class MappedSteps {
     /** {@link #advance} returns it if not all regions can be read; on all ranks. */
     public static final int GOES_ANOTHER_WAY = -2;
 
-    // small enough for what was reduced to be still cached when another rank copies it
-    private static final long PIECE_BYTES = 128 << 10;
     private static final int MESSAGE_COST = 1 << 10;
     private static final long READS_NO_MORE = -1;
     private static final long HAS_ATTACHED = 1;
@@ -46,17 +38,14 @@ public final class MappedSteps {
 
     private final MappedRegions regions;
     private final MappedTask task;
-    private final Operands operands;
     private final int rank;
     private final MemoryRegion source;
     private final long sourceOffset;
     private final MemoryRegion target;
     private final long targetOffset;
-    private final MemorySegment targetMemory;
     private final Offer own = new Offer();
-    private final Peer[] peers;
-    private final long[] copied;
-    private final Range[] copies;
+    private final Work work;
+    private final PeerState[] peers;
 
     private Stage stage = Stage.BEGIN;
     private @Nullable Given givenSource;
@@ -64,9 +53,6 @@ public final class MappedSteps {
     private boolean gives;
     private boolean someAreNew;
     private boolean allAttached;
-    private long reduced;
-    private long done;
-    private int nextCopy;
 
     /** What the collective's ranks agree on. */
     public interface Caller {
@@ -81,36 +67,6 @@ public final class MappedSteps {
 
         /** The number of the collective. */
         long number();
-    }
-
-    /** What is known of another rank, and what it was told. */
-    private static final class Peer {
-        final Offer offer = new Offer();
-        boolean offered;
-        boolean confirmed;
-        boolean readsNoMore;
-        long result;
-        boolean toldOffer;
-        boolean toldAttached;
-        long toldResult;
-        boolean toldEnd;
-
-        @Nullable
-        MemorySegment source;
-
-        @Nullable
-        MemorySegment target;
-
-        void reset() {
-            offered = false;
-            confirmed = false;
-            readsNoMore = false;
-            result = 0;
-            toldOffer = false;
-            toldAttached = false;
-            toldResult = 0;
-            toldEnd = false;
-        }
     }
 
     /**
@@ -128,41 +84,32 @@ public final class MappedSteps {
             long targetOffset) {
         this.regions = regions;
         this.task = task;
-        this.operands = operands;
         this.rank = regions.rank();
         this.source = source;
         this.sourceOffset = sourceOffset;
         this.target = target;
         this.targetOffset = targetOffset;
-        this.targetMemory = target.segment();
-        this.peers = new Peer[regions.size()];
+        this.peers = new PeerState[regions.size()];
         for (int i = 0; i < peers.length; i++) {
-            peers[i] = new Peer();
+            peers[i] = new PeerState();
         }
-        List<Range> all = task.copies;
-        this.copies = all.toArray(Range[]::new);
-        this.copied = new long[copies.length];
-        peers[rank].source = source.segment();
-        peers[rank].target = targetMemory;
+        this.work = new Work(regions, task, operands, source, sourceOffset, target, targetOffset, peers);
     }
 
     /** Prepares for a run. */
     public void reset() {
         stage = Stage.BEGIN;
-        for (Peer peer : peers) {
+        work.reset();
+        for (PeerState peer : peers) {
             peer.reset();
         }
-        Arrays.fill(copied, 0);
         someAreNew = false;
         allAttached = true;
-        reduced = 0;
-        done = 0;
-        nextCopy = 0;
     }
 
     /** The share of the work that is done, 0 to 1. */
     public double progress() {
-        return task.totalBytes == 0 ? 1 : (double) done / task.totalBytes;
+        return work.progress();
     }
 
     /** Whether it waits for something of a rank. */
@@ -194,7 +141,7 @@ public final class MappedSteps {
         }
         for (Link link : links) {
             if (link != null) {
-                Peer peer = peers[link.peer()];
+                PeerState peer = peers[link.peer()];
                 if ((expects(peer) && link.hasArrived()) || (owes(peer) && link.canSend())) {
                     return true;
                 }
@@ -204,7 +151,7 @@ public final class MappedSteps {
     }
 
     /** Whether the next message of a peer belongs to this stage: a faster one is further. */
-    private boolean expects(Peer peer) {
+    private boolean expects(PeerState peer) {
         return switch (stage) {
             case OFFERING -> !peer.offered;
             case CONFIRMING -> !peer.confirmed;
@@ -214,11 +161,11 @@ public final class MappedSteps {
     }
 
     /** Whether a peer must be told something. */
-    private boolean owes(Peer peer) {
+    private boolean owes(PeerState peer) {
         return switch (stage) {
             case OFFERING -> !peer.toldOffer;
             case CONFIRMING -> !peer.toldAttached;
-            case WORKING -> task.givesResult && peer.toldResult < reduced;
+            case WORKING -> task.givesResult && peer.toldResult < work.reduced();
             case LEAVING -> !peer.toldEnd;
             case BEGIN, ATTACHING, ENDED -> false;
         };
@@ -289,10 +236,10 @@ public final class MappedSteps {
                 }
                 case WORKING -> {
                     used += takeResults(links);
-                    used += reducePiece();
+                    used += work.reducePiece();
                     used += tellResults(caller, links);
-                    used += copyPiece();
-                    if (done == task.totalBytes && haveTold(links)) {
+                    used += work.copyPiece();
+                    if (work.isDone() && haveTold(links)) {
                         stage = Stage.LEAVING;
                     }
                 }
@@ -375,7 +322,7 @@ public final class MappedSteps {
             if (link != null && !peers[link.peer()].offered && link.hasArrived()) {
                 caller.check(link);
                 link.receivingFor(caller.number());
-                Peer peer = peers[link.peer()];
+                PeerState peer = peers[link.peer()];
                 peer.offer.read(link.memory(), link.payloadAt(true));
                 peer.offered = true;
                 link.release();
@@ -408,24 +355,11 @@ public final class MappedSteps {
         boolean settled = true;
         for (Link link : links) {
             if (link != null) {
-                Peer peer = peers[link.peer()];
-                settled &= find(link.peer(), peer, Offer.SOURCE, false) & find(link.peer(), peer, Offer.TARGET, true);
+                PeerState peer = peers[link.peer()];
+                settled &= peer.find(regions, link.peer());
             }
         }
         return settled;
-    }
-
-    private boolean find(int of, Peer peer, int flag, boolean ofTarget) {
-        if (!peer.offer.has(flag)) {
-            return true;
-        }
-        Attached attached = regions.attached(of, peer.offer.number(ofTarget), peer.offer.generation(ofTarget));
-        if (ofTarget) {
-            peer.target = attached.memory;
-        } else {
-            peer.source = attached.memory;
-        }
-        return attached.settled;
     }
 
     private int confirm(Caller caller, @Nullable Link[] links) {
@@ -435,11 +369,11 @@ public final class MappedSteps {
             if (link == null) {
                 continue;
             }
-            Peer peer = peers[link.peer()];
+            PeerState peer = peers[link.peer()];
             if (!peer.toldAttached && link.canSend()) {
                 long word = (own ? HAS_ATTACHED : 0)
-                        | (lacks(peer, Offer.SOURCE, peer.source) ? SOURCE_REFUSED : 0)
-                        | (lacks(peer, Offer.TARGET, peer.target) ? TARGET_REFUSED : 0);
+                        | (peer.lacksSource() ? SOURCE_REFUSED : 0)
+                        | (peer.lacksTarget() ? TARGET_REFUSED : 0);
                 link.sendSmall(caller.header(), word, link.memory(), 0, 0);
                 peer.toldAttached = true;
                 used += MESSAGE_COST;
@@ -461,17 +395,13 @@ public final class MappedSteps {
     private boolean isAllAttached(@Nullable Link[] links) {
         for (Link link : links) {
             if (link != null) {
-                Peer peer = peers[link.peer()];
-                if (lacks(peer, Offer.SOURCE, peer.source) || lacks(peer, Offer.TARGET, peer.target)) {
+                PeerState peer = peers[link.peer()];
+                if (peer.lacksSource() || peer.lacksTarget()) {
                     return false;
                 }
             }
         }
         return true;
-    }
-
-    private static boolean lacks(Peer peer, int flag, @Nullable MemorySegment memory) {
-        return peer.offer.has(flag) && memory == null;
     }
 
     private static void refuse(@Nullable Given region, boolean refused) {
@@ -484,7 +414,7 @@ public final class MappedSteps {
     private boolean haveAll(@Nullable Link[] links, Stage what) {
         for (Link link : links) {
             if (link != null) {
-                Peer peer = peers[link.peer()];
+                PeerState peer = peers[link.peer()];
                 boolean has = switch (what) {
                     case OFFERING -> peer.toldOffer && peer.offered;
                     case CONFIRMING -> peer.toldAttached && peer.confirmed;
@@ -500,59 +430,11 @@ public final class MappedSteps {
 
     // ---- the work ----
 
-    private int reducePiece() {
-        long length = Math.min(PIECE_BYTES, task.reduceLength - reduced);
-        if (length <= 0) {
-            return 0;
-        }
-        MemorySegment table = regions.table();
-        for (int i = 0; i < peers.length; i++) {
-            long offset = (i == rank ? sourceOffset : peers[i].offer.offset(false)) + task.reduceFrom + reduced;
-            operands.put(table, i, peers[i].source, offset, length);
-        }
-        // the loop ends the attachments of peers; as they read these regions, it also frees them
-        if (!source.isOpen() || !target.isOpen()) {
-            throw new IllegalStateException("a region of the collective is closed");
-        }
-        operands.reduce(table, peers.length, targetMemory, targetOffset + task.reduceTo + reduced, length);
-        reduced += length;
-        done += length;
-        return (int) length * peers.length;
-    }
-
-    private int copyPiece() {
-        for (int i = 0; i < copies.length; i++) {
-            int index = (nextCopy + i) % copies.length;
-            Range range = copies[index];
-            Peer peer = peers[range.rank()];
-            long there = range.result() ? peer.result : range.length();
-            long length = Math.min(PIECE_BYTES, there - copied[index]);
-            MemorySegment from = range.result() ? peer.target : peer.source;
-            if (length > 0) {
-                if (from == null) {
-                    throw new IllegalStateException("a region of rank " + range.rank() + " is closed");
-                }
-                long base = range.rank() == rank ? sourceOffset : peer.offer.offset(range.result());
-                Copy.copy(
-                        from,
-                        base + range.from() + copied[index],
-                        targetMemory,
-                        targetOffset + range.to() + copied[index],
-                        length);
-                copied[index] += length;
-                done += length;
-                nextCopy = index + 1;
-                return (int) length;
-            }
-        }
-        return 0;
-    }
-
     private int takeResults(@Nullable Link[] links) {
         int used = 0;
         for (Link link : links) {
             if (link != null) {
-                Peer peer = peers[link.peer()];
+                PeerState peer = peers[link.peer()];
                 while (!peer.readsNoMore && link.hasArrived()) {
                     long word = link.headerCount();
                     link.release();
@@ -573,9 +455,9 @@ public final class MappedSteps {
         int used = 0;
         if (task.givesResult) {
             for (Link link : links) {
-                if (link != null && peers[link.peer()].toldResult < reduced && link.canSend()) {
-                    link.sendSmall(caller.header(), reduced, link.memory(), 0, 0);
-                    peers[link.peer()].toldResult = reduced;
+                if (link != null && peers[link.peer()].toldResult < work.reduced() && link.canSend()) {
+                    link.sendSmall(caller.header(), work.reduced(), link.memory(), 0, 0);
+                    peers[link.peer()].toldResult = work.reduced();
                     used += MESSAGE_COST;
                 }
             }

@@ -29,15 +29,20 @@ public record Operands(int type, int operation, int elementBytes) {
         table.setAtIndex(ValueLayout.JAVA_LONG, index, operand.address() + offset);
     }
 
-    void reduce(MemorySegment table, int operands, MemorySegment target, long offset, long length) {
+    /**
+     * Reduces what was put.
+     *
+     * @param streaming whether to store past the caches
+     */
+    void reduce(MemorySegment table, int operands, MemorySegment target, long offset, long length, boolean streaming) {
         Objects.checkFromIndexSize(offset, length, target.byteSize());
         long to = target.address() + offset;
         long count = length / elementBytes;
         long from = table.address();
         if (operation == OperationCode.AVERAGE) {
-            Reduce.averageAll(type - FIRST_TYPE, to, from, operands, operands, count, false);
+            Reduce.averageAll(type - FIRST_TYPE, to, from, operands, operands, count, streaming);
         } else {
-            Reduce.combineAll(type - FIRST_TYPE, operation - FIRST_OPERATION, to, from, operands, count, false);
+            Reduce.combineAll(type - FIRST_TYPE, operation - FIRST_OPERATION, to, from, operands, count, streaming);
         }
     }
 }
