@@ -1,14 +1,21 @@
 package io.sluice.samples.command;
 
+import io.sluice.collectives.Algorithm;
+import io.sluice.collectives.ElementType;
+import io.sluice.collectives.ReduceOperation;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.HostAndPort;
+import io.sluice.samples.bench.BenchCollective;
 import io.sluice.samples.bench.MemoryPlace;
 import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.replay.Pacing;
 import io.sluice.samples.report.ByteSize;
 import io.sluice.samples.report.DurationText;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.Locale;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import picocli.CommandLine;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
@@ -19,6 +26,10 @@ final class OptionTypes {
 
     static CommandLine register(CommandLine commandLine) {
         return commandLine
+                .registerConverter(Algorithm.class, oneOf(Algorithm.values()))
+                .registerConverter(BenchCollective.class, oneOf(BenchCollective.values()))
+                .registerConverter(ElementType.class, oneOf(ElementType.values()))
+                .registerConverter(ReduceOperation.class, oneOf(ReduceOperation.values()))
                 .registerConverter(CpuList.class, converter(CpuList::parse))
                 .registerConverter(Duration.class, converter(DurationText::parse))
                 .registerConverter(EngineAddress.class, converter(EngineAddress::parse))
@@ -36,6 +47,22 @@ final class OptionTypes {
             } catch (IllegalArgumentException e) {
                 throw new TypeConversionException(e.getMessage());
             }
+        };
+    }
+
+    /** A converter that takes names in lower case as well, and shows them so. */
+    private static <E extends Enum<E>> ITypeConverter<E> oneOf(E[] values) {
+        return text -> {
+            for (E value : values) {
+                if (value.toString().equalsIgnoreCase(text)) {
+                    return value;
+                }
+            }
+            throw new TypeConversionException("expected one of "
+                    + Arrays.stream(values)
+                            .map(value -> value.toString().toLowerCase(Locale.ROOT))
+                            .collect(Collectors.joining(", "))
+                    + ", but was '" + text + "'");
         };
     }
 

@@ -49,7 +49,28 @@ class BenchUsageTest {
                 "bench --loopback --cpu 654321 | may be used",
                 "bench --connect 127.0.0.1:7000 --server-cpu 0 | --server-cpu is for",
                 "bench --loopback --transport pigeon | unknown transport",
-                "bench --loopback --json /nowhere/at/all | does not exist"
+                "bench --loopback --json /nowhere/at/all | does not exist",
+                "bench --loopback --collective barrier | mutually exclusive",
+                "bench --loopback --ranks 2 | --ranks is for --collective",
+                "bench --collective allsum | alltoall",
+                "bench --collective allreduce --type float8 | bfloat16",
+                "bench --collective allreduce --operation mean | average",
+                "bench --collective allreduce --algorithm best | recursive-doubling",
+                "bench --collective barrier --algorithm ring | does not serve barrier; these do: auto, dissemination",
+                "bench --collective allreduce --op write | --op is for transfers",
+                "bench --collective allreduce --api engine | --api is for transfers",
+                "bench --collective allreduce --ranks 65 | --ranks: give 1 to 64",
+                "bench --collective sendrecv --persistent | --persistent is not for sendrecv",
+                "bench --collective sendrecv --ranks 1 | --ranks 2 or more",
+                "bench --collective allreduce --size 1024GiB | more than half of the",
+                "bench --collective allreduce --tune out --algorithm ring | leave --algorithm out",
+                "bench --collective allreduce --tune out --table pom.xml | leave --table out",
+                "bench --collective barrier --tune out | no choice of algorithms: barrier",
+                "bench --collective allreduce --algorithm ring --table pom.xml | give one of them",
+                "bench --collective allreduce --table pom.xml | line 1",
+                "bench --collective allreduce --table nowhere | cannot be read",
+                "bench --collective allreduce --cpu 654321 | may be used",
+                "bench --collective allreduce --json /nowhere/at/all | does not exist"
             })
     void isNamedWithStatusTwo(String line, String named) {
         Outcome outcome = run(line.split(" ", -1));

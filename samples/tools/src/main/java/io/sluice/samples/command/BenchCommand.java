@@ -5,6 +5,7 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.samples.bench.Api;
 import io.sluice.samples.bench.Bench;
+import io.sluice.samples.bench.BenchCollective;
 import io.sluice.samples.bench.BenchOperation;
 import io.sluice.samples.bench.BenchPlan;
 import io.sluice.samples.bench.Buffers;
@@ -31,6 +32,24 @@ final class BenchCommand extends ProgramCommand {
     private static final int DEFAULT_IOV = 16;
     private static final long SHORT = 64L << 10;
 
+    /** What --collective does without. */
+    private static final List<String> OF_TRANSFERS = List.of(
+            "--op",
+            "--inflight",
+            "--iov",
+            "--connections",
+            "--buffers",
+            "--regions",
+            "--scattered",
+            "--memory",
+            "--server-memory",
+            "--api",
+            "--memcpy",
+            "--server-cpu",
+            "--metrics-port",
+            "--metrics-host",
+            "--metrics-linger");
+
     /** The serving side's memory is found by a mark in it. */
     private static final long LEAST_COPIED = 16;
 
@@ -43,7 +62,13 @@ final class BenchCommand extends ProgramCommand {
 
         @Option(names = "--loopback")
         private boolean loopback;
+
+        @Option(names = "--collective", paramLabel = "NAME", split = ",")
+        private List<BenchCollective> collectives = new ArrayList<>();
     }
+
+    @Mixin
+    private final CollectiveBench collective = new CollectiveBench();
 
     @Option(names = "--op", paramLabel = "OP", defaultValue = "write")
     private BenchOperation operation = BenchOperation.WRITE;
@@ -119,6 +144,10 @@ final class BenchCommand extends ProgramCommand {
 
     @Override
     public Integer call() throws IOException {
+        if (!server.collectives.isEmpty()) {
+            return measureCollectives();
+        }
+        collective.refuse(this::isGiven);
         BenchPlan plan = plan();
         BenchOutput output = new BenchOutput(json, spec.commandLine());
         EngineOptions engine = Bench.fit(transport.engineOptions(), plan).build();
@@ -133,6 +162,31 @@ final class BenchCommand extends ProgramCommand {
             EngineAddress connect = server.connect;
             return connect == null ? run.againstOwnProcess(serverLauncher) : run.against(connect);
         }
+    }
+
+    private int measureCollectives() throws IOException {
+        for (String option : OF_TRANSFERS) {
+            require(!isGiven(option), option + " is for transfers, not for --collective");
+        }
+        require(sizes.stream().allMatch(size -> size >= 1), "--size: give 1 byte or more");
+        require(!duration.isZero(), "--duration: give more than 0");
+        CpuList allowed = launcherCpus == null ? CpuList.allowed() : launcherCpus;
+        collective.check(server.collectives, this::isGiven);
+        BenchOutput output = new BenchOutput(json, spec.commandLine());
+        if (cpu != null && launcherCpus == null) {
+            Affinity.launcher("--cpu", cpu, allowed);
+            return runOn(Affinity.launcher("--cpu", cpu.single(0), allowed), allowed);
+        }
+        CollectiveBench.Measuring measuring = new CollectiveBench.Measuring(
+                server.collectives,
+                isGiven("--size") ? sizes : collective.usualSizes(sizes),
+                duration,
+                warmup,
+                verify,
+                cpu,
+                allowed);
+        return collective.measure(
+                measuring, transport, output, termination, spec.commandLine().getOut(), interrupted());
     }
 
     /** A process that was started by another one does not outlive it. */

@@ -2,6 +2,8 @@ package io.sluice.samples.command;
 
 import io.sluice.samples.bench.BenchResult;
 import io.sluice.samples.bench.BenchResult.BenchTable;
+import io.sluice.samples.bench.CollectiveResult;
+import io.sluice.samples.bench.CollectiveResult.CollectiveTable;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
@@ -36,18 +38,35 @@ final class BenchOutput {
     }
 
     void add(BenchResult result) {
+        add(BenchTable.head(result), BenchTable.line(result), result.toJson(), () -> complain(result));
+    }
+
+    void add(CollectiveResult result) {
+        add(CollectiveTable.head(result), CollectiveTable.line(result), result.toJson(), () -> complain(result));
+    }
+
+    private void add(String head, String line, String json, Runnable complaint) {
         if (lines.isEmpty()) {
-            table.print(BenchTable.head(result));
+            table.print(head);
         }
-        table.print(BenchTable.line(result));
+        table.print(line);
         table.flush();
-        complain(result);
-        lines.append(result.toJson()).append('\n');
+        complaint.run();
+        lines.append(json).append('\n');
         if (jsonToOut) {
-            out.println(result.toJson());
+            out.println(json);
             out.flush();
         }
         write();
+    }
+
+    private void complain(CollectiveResult result) {
+        good &= result.isGood();
+        if (result.wrong() > 0) {
+            err.println("sluice: " + result.collective() + ", size " + result.size()
+                    + ": operations with a wrong result: " + result.wrong());
+        }
+        err.flush();
     }
 
     private void complain(BenchResult result) {

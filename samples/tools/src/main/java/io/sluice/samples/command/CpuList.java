@@ -53,7 +53,11 @@ record CpuList(String text) {
     }
 
     boolean isSingle() {
-        return numbers().cardinality() == 1;
+        return size() == 1;
+    }
+
+    int size() {
+        return numbers().cardinality();
     }
 
     private BitSet numbers() {

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.IntFunction;
 
 /** The other ranks of a command, each a process on this machine. They end when this process does. Used by one thread. */
 final class RankProcesses implements AutoCloseable {
@@ -25,12 +26,25 @@ final class RankProcesses implements AutoCloseable {
      * @param rankZero where this process listens
      */
     static RankProcesses start(int ranks, List<String> arguments, EngineAddress rankZero) throws IOException {
+        return start(ranks, arguments, rankZero, rank -> List.of());
+    }
+
+    /**
+     * The same.
+     *
+     * @param launcher what starts the process of a rank; none for nothing
+     */
+    static RankProcesses start(
+            int ranks, List<String> arguments, EngineAddress rankZero, IntFunction<List<String>> launcher)
+            throws IOException {
         RankProcesses started = new RankProcesses();
         try {
             for (int rank = 1; rank < ranks; rank++) {
                 List<String> complete = new ArrayList<>(arguments);
                 complete.addAll(List.of("--rank", Integer.toString(rank), "--rank-zero", rankZero.toString()));
-                ProcessBuilder builder = new ProcessBuilder(JavaCommand.of(complete))
+                List<String> command = new ArrayList<>(launcher.apply(rank));
+                command.addAll(JavaCommand.of(complete));
+                ProcessBuilder builder = new ProcessBuilder(command)
                         .redirectOutput(ProcessBuilder.Redirect.INHERIT)
                         .redirectError(ProcessBuilder.Redirect.INHERIT);
                 // These are about peers on other machines, and about this process.

@@ -1,0 +1,105 @@
+package io.sluice.samples.bench;
+
+import io.sluice.collectives.Collective;
+import io.sluice.collectives.CollectiveCallback;
+import io.sluice.collectives.CollectiveOperations;
+import io.sluice.collectives.CollectiveOptions;
+import io.sluice.collectives.PersistentCollective;
+import io.sluice.collectives.Team;
+
+/** Starts the operations of one case: calls collectives, or starts those that are prepared. */
+final class CollectiveCalls implements CollectiveLoop.Operation, AutoCloseable {
+    private static final int ROOT = 0;
+    private static final int TAG = 0;
+
+    private final Team team;
+    private final CollectivePlan plan;
+    private final CollectivePlan.Case measured;
+    private final RankBuffers buffers;
+    private final CollectiveOptions options;
+    private final int slots;
+    private final PersistentCollective[] prepared;
+
+    CollectiveCalls(Team team, CollectivePlan plan, CollectivePlan.Case measured, RankBuffers buffers) {
+        this.team = team;
+        this.plan = plan;
+        this.measured = measured;
+        this.buffers = buffers;
+        options = CollectiveOptions.defaults().withAlgorithm(measured.algorithm());
+        slots = plan.slots(measured);
+        prepared = new PersistentCollective[plan.persistent() ? slots : 0];
+        for (int slot = 0; slot < prepared.length; slot++) {
+            prepared[slot] = call(team.prepare(), slot, (collective, error) -> {});
+        }
+    }
+
+    @Override
+    public int signals() {
+        return measured.collective() == BenchCollective.SENDRECV ? 2 : 1;
+    }
+
+    @Override
+    public void start(long number, CollectiveCallback callback) {
+        int slot = (int) (number % slots);
+        if (plan.persistent()) {
+            prepared[slot].start(callback);
+        } else if (measured.collective() == BenchCollective.SENDRECV) {
+            exchange(slot, callback);
+        } else {
+            call(team, slot, callback);
+        }
+    }
+
+    private void exchange(int slot, CollectiveCallback callback) {
+        int next = (team.rank() + 1) % team.size();
+        int before = (team.rank() + team.size() - 1) % team.size();
+        CollectiveOptions defaults = CollectiveOptions.defaults();
+        team.receive(
+                buffers.target(),
+                buffers.targetOffset(slot),
+                measured.count(),
+                plan.type(),
+                before,
+                TAG,
+                defaults,
+                callback);
+        team.send(
+                buffers.source(),
+                buffers.sourceOffset(slot),
+                measured.count(),
+                plan.type(),
+                next,
+                TAG,
+                defaults,
+                callback);
+    }
+
+    private <C extends Collective> C call(CollectiveOperations<C> on, int slot, CollectiveCallback callback) {
+        var source = buffers.source();
+        var target = buffers.target();
+        long from = buffers.sourceOffset(slot);
+        long to = buffers.targetOffset(slot);
+        long count = measured.count();
+        var type = plan.type();
+        return switch (measured.collective()) {
+            case ALLREDUCE -> on.allReduce(source, from, target, to, count, type, plan.operation(), options, callback);
+            case REDUCESCATTER ->
+                on.reduceScatter(source, from, target, to, count, type, plan.operation(), options, callback);
+            case ALLGATHER -> on.allGather(source, from, target, to, count, type, options, callback);
+            case BROADCAST -> on.broadcast(target, to, count, type, ROOT, options, callback);
+            case REDUCE -> on.reduce(source, from, target, to, count, type, plan.operation(), ROOT, options, callback);
+            case GATHER -> on.gather(source, from, target, to, count, type, ROOT, options, callback);
+            case SCATTER -> on.scatter(source, from, target, to, count, type, ROOT, options, callback);
+            case ALLTOALL -> on.allToAll(source, from, target, to, count, type, options, callback);
+            case BARRIER -> on.barrier(options, callback);
+            case SENDRECV -> throw new IllegalStateException("it is no collective, and cannot be prepared");
+        };
+    }
+
+    @Override
+    public void close() {
+        for (PersistentCollective each : prepared) {
+            each.close();
+        }
+    }
+}

@@ -1,0 +1,173 @@
+package io.sluice.samples.bench;
+
+import com.sun.management.ThreadMXBean;
+import io.sluice.collectives.Collective;
+import io.sluice.collectives.CollectiveCallback;
+import io.sluice.collectives.CollectiveOptions;
+import io.sluice.collectives.Team;
+import io.sluice.engine.SluiceException;
+import java.lang.management.ManagementFactory;
+import java.util.concurrent.CompletableFuture;
+import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs operations one after the other: each is started by the callback of the one before, on the team's loop. A block of them begins
+ * behind a barrier. All fields but the future belong to the loop while a block runs.
+ */
+final class CollectiveLoop implements CollectiveCallback {
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    private static final long MOST_NANOS = 3_600_000_000_000L;
+    private static final int DIGITS = 3;
+
+    /** Latencies of the blocks that count. */
+    private final Histogram latencies = new Histogram(1, MOST_NANOS, DIGITS);
+
+    private final Team team;
+    private final Operation operation;
+
+    /** When operations of the block began and ended, by their slot; empty if it is of no interest. */
+    private final long[] began;
+
+    private final long[] ended;
+
+    private CompletableFuture<@Nullable Collective> block = new CompletableFuture<>();
+    private boolean counts;
+    private long total;
+    private long done;
+    private int signalsLeft;
+    private boolean starting;
+    private long last;
+
+    private long blockNanos;
+    private long nanos;
+    private long operations;
+    private long allocated;
+    private long processorNanos;
+
+    /** Starts an operation on a slot, which calls back once for each of its signals. */
+    interface Operation {
+        int signals();
+
+        void start(long number, CollectiveCallback callback);
+    }
+
+    /**
+     * For one case.
+     *
+     * @param timedSlots of how many operations of a block the times are kept
+     */
+    CollectiveLoop(Team team, Operation operation, int timedSlots) {
+        this.team = team;
+        this.operation = operation;
+        began = new long[timedSlots];
+        ended = new long[timedSlots];
+    }
+
+    /**
+     * Runs a block.
+     *
+     * @param length how many operations, 1 or more
+     * @param measured whether it counts
+     * @return the last collective, or the first error
+     */
+    CompletableFuture<@Nullable Collective> run(long length, boolean measured) {
+        CompletableFuture<@Nullable Collective> result = new CompletableFuture<>();
+        block = result;
+        counts = measured;
+        total = length;
+        done = 0;
+        team.barrier(CollectiveOptions.defaults(), (barrier, error) -> {
+            if (error == null) {
+                begin();
+            } else {
+                result.completeExceptionally(error);
+            }
+        });
+        return result;
+    }
+
+    private void begin() {
+        processorNanos -= Usage.processCpuNanos();
+        allocated -= THREADS.getCurrentThreadAllocatedBytes();
+        last = System.nanoTime();
+        blockNanos = -last;
+        next();
+    }
+
+    /** An operation that ends in the call that starts it is not to recurse. */
+    private void next() {
+        starting = true;
+        do {
+            signalsLeft = operation.signals();
+            if (began.length > 0) {
+                began[(int) done] = last;
+            }
+            try {
+                operation.start(done, this);
+            } catch (SluiceException e) {
+                block.completeExceptionally(e);
+                return;
+            }
+        } while (signalsLeft == 0 && done < total);
+        starting = false;
+    }
+
+    @Override
+    public void ended(Collective collective, @Nullable SluiceException error) {
+        if (error != null) {
+            block.completeExceptionally(error);
+            return;
+        }
+        if (--signalsLeft > 0) {
+            return;
+        }
+        long now = System.nanoTime();
+        if (counts) {
+            latencies.recordValue(Math.max(1, now - last));
+        }
+        if (ended.length > 0) {
+            ended[(int) done] = now;
+        }
+        last = now;
+        done++;
+        if (done == total) {
+            finish(collective);
+        } else if (!starting) {
+            next();
+        }
+    }
+
+    private void finish(Collective collective) {
+        blockNanos += last;
+        allocated += THREADS.getCurrentThreadAllocatedBytes();
+        processorNanos += Usage.processCpuNanos();
+        if (counts) {
+            nanos += blockNanos;
+            operations += total;
+        } else {
+            allocated = 0;
+            processorNanos = 0;
+        }
+        block.complete(collective);
+    }
+
+    /** Of the last block. */
+    long blockNanos() {
+        return blockNanos;
+    }
+
+    /** When each operation of the last block began here, by {@link System#nanoTime}. */
+    long[] began() {
+        return began;
+    }
+
+    long[] ended() {
+        return ended;
+    }
+
+    /** What the blocks that count have taken on this rank. */
+    RankFigures figures() {
+        return new RankFigures(nanos, operations, allocated, processorNanos, latencies);
+    }
+}
