@@ -94,7 +94,8 @@ final class BaselineBuild {
         }
     }
 
-    private static Path copy(String resource, Path file) throws IOException {
+    /** Writes one of this package's resources. */
+    static Path copy(String resource, Path file) throws IOException {
         try (InputStream in = BaselineBuild.class.getResourceAsStream(resource)) {
             if (in == null) {
                 throw new FileNotFoundException("this program lacks its resource " + resource);

@@ -58,7 +58,7 @@ public final class Compare {
                     description,
                     Map.of(),
                     true,
-                    results(leftOut, new InterleavedRounds(Set.of(), workbench, progress), workbench.commands()));
+                    results(leftOut, new InterleavedRounds(Set.of(), workbench, progress), workbench));
         }
         Map<String, String> programs = Preparation.versions(needed, workbench);
         Set<Measurement> measurements = measurements(leftOut);
@@ -68,8 +68,7 @@ public final class Compare {
             progress.begin(measurements.size(), timing.rounds(), timing.expected(measurements.size()));
             rounds.run();
         }
-        return CompareDocument.of(
-                description, programs, rounds.isBrokenOff(), results(leftOut, rounds, workbench.commands()));
+        return CompareDocument.of(description, programs, rounds.isBrokenOff(), results(leftOut, rounds, workbench));
     }
 
     /** Each comparison's two one after the other; what several comparisons share is measured once. */
@@ -87,23 +86,25 @@ public final class Compare {
     }
 
     private static boolean isMeasuredByItself(Measurement measurement) {
-        return !(measurement instanceof FixedTarget || measurement instanceof SameMemoryCopy);
+        return !(measurement instanceof FixedTarget
+                || measurement instanceof SameMemoryCopy
+                || measurement instanceof BestPeer);
     }
 
     /** One interface after the other; what is about one alone comes last. */
     private List<ComparisonResult> results(
-            Map<Comparison, String> leftOut, InterleavedRounds rounds, BenchEnvironment.CommandLog commands) {
+            Map<Comparison, String> leftOut, InterleavedRounds rounds, BenchEnvironment workbench) {
         List<ComparisonResult> results = new ArrayList<>();
         for (Api api : apis) {
             for (Comparison comparison : comparisons) {
                 if (comparison.api() == null) {
-                    results.add(result(comparison, api, leftOut, rounds, commands));
+                    results.add(result(comparison, api, leftOut, rounds, workbench));
                 }
             }
         }
         for (Comparison comparison : comparisons) {
             if (comparison.api() != null) {
-                results.add(result(comparison, comparison.api(), leftOut, rounds, commands));
+                results.add(result(comparison, comparison.api(), leftOut, rounds, workbench));
             }
         }
         return results;
@@ -114,15 +115,24 @@ public final class Compare {
             Api api,
             Map<Comparison, String> leftOut,
             InterleavedRounds rounds,
-            BenchEnvironment.CommandLog commands) {
+            BenchEnvironment workbench) {
         String reason = leftOut.get(comparison);
         // Another comparison may have measured the same transfers.
         Series ours = reason == null ? rounds.of(comparison.ours(api)) : new Series();
-        Series theirs = switch (comparison.theirs()) {
+        Measurement other = comparison.theirs() instanceof BestPeer best ? best.in(rounds) : comparison.theirs();
+        if (other == null) {
+            other = comparison.theirs();
+            reason = reason == null ? "no peer was measured" : reason;
+        }
+        Series theirs = switch (other) {
             case FixedTarget target -> target.series();
             case SameMemoryCopy _ -> SameMemoryCopy.in(ours);
-            case Measurement other -> rounds.of(other);
+            case Measurement measured -> rounds.of(measured);
         };
-        return ComparisonResult.of(comparison, api, ours, theirs, commands, reason);
+        ComparisonResult result =
+                ComparisonResult.of(comparison, api, ours, theirs, workbench.commands(), reason, other);
+        return comparison.workload() instanceof Collectives collectives
+                ? result.with(RankSharing.of(collectives.ranks(), workbench.pinning()))
+                : result;
     }
 }

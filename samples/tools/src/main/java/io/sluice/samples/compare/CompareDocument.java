@@ -96,7 +96,7 @@ public record CompareDocument(
     /** As a table for people: a line for each comparison, and one more for each that has a problem. */
     public String table() {
         int width =
-                comparisons.stream().mapToInt(result -> result.name().length()).reduce(SHORTEST_NAME, Math::max);
+                comparisons.stream().mapToInt(result -> result.title().length()).reduce(SHORTEST_NAME, Math::max);
         StringBuilder table = new StringBuilder();
         append(table, width, "comparison", "api", "in flight", "sluice", "peer", "unit", "ratio", "goal", "met");
         for (ComparisonResult result : comparisons) {

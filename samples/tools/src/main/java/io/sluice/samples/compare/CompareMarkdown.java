@@ -75,7 +75,7 @@ public final class CompareMarkdown {
 
     private static String row(ComparisonResult result) {
         List<String> cells = new ArrayList<>(result.cells());
-        cells.set(0, "`" + result.name() + "`");
+        cells.set(0, "`" + result.name() + "`" + result.shared());
         if (result.problem() != null) {
             cells.set(cells.size() - 1, cell(result));
         }

@@ -60,7 +60,7 @@ record Comparison(
      */
     boolean isPaired() {
         return switch (theirs) {
-            case SameMemoryCopy _, OwnTransfers _, ProgramStart _ -> true;
+            case SameMemoryCopy _, OwnTransfers _, OwnCollectives _, ProgramStart _ -> true;
             default -> false;
         };
     }

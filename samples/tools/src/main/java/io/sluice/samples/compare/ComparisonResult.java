@@ -1,6 +1,7 @@
 package io.sluice.samples.compare;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import io.sluice.samples.bench.Api;
 import java.util.ArrayList;
@@ -21,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param goal what it is to be, or {@code null}
  * @param met whether it is so; {@code null} without a goal or a ratio
  * @param problem why figures are not there, or not those of all rounds; {@code null} if all are
+ * @param sharing of ranks, how they share processors; {@code null} of all else
  * @param failed whether that is because something went wrong, not because it was left out
  */
 record ComparisonResult(
@@ -39,7 +41,8 @@ record ComparisonResult(
         @Nullable Goal goal,
         @Nullable Boolean met,
         @Nullable String problem,
-        boolean failed) {
+        boolean failed,
+        @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable RankSharing sharing) {
     /** The figures of one measurement: of each round, {@code null} of one that failed, and their median. */
     record Side(String measured, @Nullable Double median, List<@Nullable Double> rounds, List<String> commands) {
         static Side of(Measurement measurement, Series series, Quantity quantity, BenchEnvironment.CommandLog log) {
@@ -56,10 +59,26 @@ record ComparisonResult(
             Series theirs,
             BenchEnvironment.CommandLog commands,
             @Nullable String leftOut) {
+        return of(comparison, api, ours, theirs, commands, leftOut, comparison.theirs());
+    }
+
+    /**
+     * The same.
+     *
+     * @param other what the other side's figures are of
+     */
+    static ComparisonResult of(
+            Comparison comparison,
+            Api api,
+            Series ours,
+            Series theirs,
+            BenchEnvironment.CommandLog commands,
+            @Nullable String leftOut,
+            Measurement other) {
         Workload workload = comparison.workload();
         Quantity quantity = comparison.quantity();
         Side sluice = Side.of(comparison.ours(api), ours, quantity, commands);
-        Side peer = Side.of(comparison.theirs(), theirs, quantity, commands);
+        Side peer = Side.of(other, theirs, quantity, commands);
         Double ratio = comparison.isPaired()
                 ? Series.median(ratios(sluice.rounds(), peer.rounds()))
                 : ratio(sluice.median(), peer.median());
@@ -83,7 +102,26 @@ record ComparisonResult(
                 goal,
                 met(goal, ratio),
                 problem(leftOut, failures),
-                !failures.isEmpty());
+                !failures.isEmpty(),
+                null);
+    }
+
+    ComparisonResult with(RankSharing shared) {
+        return new ComparisonResult(
+                topic, name, api, op, transport, size, inflight, unit, sluice, peer, ratio, ratioOf, goal, met, problem,
+                failed, shared);
+    }
+
+    /** The name, and how ranks share processors. */
+    @JsonIgnore
+    String title() {
+        return name + shared();
+    }
+
+    /** How ranks share processors, for people; empty of all else. */
+    @JsonIgnore
+    String shared() {
+        return sharing == null ? "" : " (" + sharing.ranks() + " on " + sharing.processors() + " cores)";
     }
 
     /** Of the rounds that have both. */
@@ -123,7 +161,7 @@ record ComparisonResult(
     @JsonIgnore
     List<String> cells() {
         return List.of(
-                name,
+                title(),
                 api,
                 text(sluice.median()),
                 text(peer.median()),

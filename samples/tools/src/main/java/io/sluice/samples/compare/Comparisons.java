@@ -24,7 +24,7 @@ final class Comparisons {
      * Some of them, in their order.
      *
      * @param names of comparisons, or of the first or second half of their names, or topics, or {@code goals} for those
-     *     that have one; none for all. Those of GPUs that are not here are left aside, unless they are named
+     *     that have one; none for all. Those of collectives, and of GPUs that are not here, are left aside, unless they are named
      * @param transports that our transfers go over; none for all
      * @throws IllegalArgumentException if a name or a transport is of none, or both together leave none; the message says
      *     which there are
@@ -73,8 +73,11 @@ final class Comparisons {
         return comparison.workload().transport();
     }
 
-    /** Few machines have GPUs. */
+    /** Few machines have GPUs, and other libraries of collectives. */
     private static boolean isUsual(Comparison comparison) {
+        if (comparison.workload() instanceof Collectives) {
+            return false;
+        }
         Route route = comparison.workload().route();
         return route.gpus() == 0 || route.unavailable() == null;
     }

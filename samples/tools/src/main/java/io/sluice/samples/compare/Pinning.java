@@ -1,7 +1,10 @@
 package io.sluice.samples.compare;
 
+import io.sluice.jni.MachineFacts;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * On which processors processes run, each from its beginning.
@@ -16,6 +19,22 @@ public record Pinning(List<String> initiator, List<String> target, List<String> 
         initiator = List.copyOf(initiator);
         target = List.copyOf(target);
         ownOptions = List.copyOf(ownOptions);
+    }
+
+    /** All that ranks are bound to, in turn, as their numbers. */
+    BitSet processors() {
+        BitSet numbers = new BitSet();
+        for (List<String> launcher : List.of(initiator, target)) {
+            if (!launcher.isEmpty()) {
+                numbers.or(MachineFacts.processors(launcher.getLast()));
+            }
+        }
+        return numbers;
+    }
+
+    /** The same, separated by commas. */
+    String processorList() {
+        return processors().stream().mapToObj(Integer::toString).collect(Collectors.joining(","));
     }
 
     static List<String> command(List<String> launcher, List<String> command) {

@@ -43,6 +43,15 @@ final class Preparation {
                 provide(source, users, workbench, reasons);
             }
         }
+        for (CollectiveDriver driver : CollectiveDriver.values()) {
+            if (needed.contains(driver.program()) && !missing.contains(driver.program())) {
+                try {
+                    driver.build(workbench.folder(), workbench.interrupted());
+                } catch (MeasurementFailedException e) {
+                    reasons.put(driver.program(), "our program on it cannot be built: " + e.getMessage());
+                }
+            }
+        }
         return reasons;
     }
 

@@ -19,6 +19,12 @@ enum Program {
     UCX("ucx_perftest", List.of("ucx-utils"), List.of("ucx_info", "-v")),
     /** UCX's Java binding, which comes with this program, on the machine's UCX. */
     JUCX(UcxLibrary.NAME, List.of("libucx0"), List.of()),
+    /** Open MPI, by a small program of ours. */
+    OPENMPI("mpirun.openmpi", List.of("openmpi-bin", "libopenmpi-dev"), List.of("mpirun.openmpi", "--version")),
+    /** The same of MPICH. */
+    MPICH("mpiexec.hydra", List.of("mpich", "libmpich-dev"), List.of("mpiexec.hydra", "--version")),
+    /** The same of gloo. */
+    GLOO("libgloo", List.of("libgloo-dev", "g++"), List.of()),
     /** A stream of bytes. */
     IPERF3("iperf3", List.of("iperf3"), List.of("iperf3", "--version"));
 
@@ -46,7 +52,7 @@ enum Program {
         return switch (this) {
             case CEILING -> CProgram.CEILING;
             case GPU, GPU_PAIR, NCCL -> CProgram.GPU;
-            case SLUICE, UCX, JUCX, IPERF3, TORCH -> null;
+            case SLUICE, UCX, JUCX, IPERF3, TORCH, OPENMPI, MPICH, GLOO -> null;
         };
     }
 
@@ -60,6 +66,9 @@ enum Program {
             case SLUICE -> true;
             case CEILING -> BaselineBuild.isPossible(CProgram.CEILING);
             case GPU, GPU_PAIR, NCCL -> BaselineBuild.isPossible(CProgram.GPU);
+            case OPENMPI -> CollectiveDriver.OPENMPI.isPresent();
+            case MPICH -> CollectiveDriver.MPICH.isPresent();
+            case GLOO -> CollectiveDriver.GLOO.isPresent();
             case JUCX -> UcxLibrary.isPresent();
             case UCX, IPERF3, TORCH -> SearchPath.find(executable) != null;
         };

@@ -12,6 +12,10 @@ enum Quantity {
     TRANSFERS_PER_SECOND("transfers/s", "%,.0f"),
     /** Elements of transfers that ended in each second. */
     ELEMENTS_PER_SECOND("elements/s", "%,.0f"),
+    /** Bytes that passed the busiest link in each second, as nccl-tests counts them, in units of 10<sup>9</sup>. */
+    BUS_GIGABYTES_PER_SECOND("bus GB/s", "%,.3f"),
+    /** Collectives that ended in each second. */
+    OPERATIONS_PER_SECOND("operations/s", "%,.0f"),
     /** Connections made, and closed, in each second. */
     CONNECTS_PER_SECOND("connects/s", "%,.0f"),
     /** The median transfer time, in microseconds. */

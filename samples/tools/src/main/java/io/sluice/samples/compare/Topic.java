@@ -13,6 +13,8 @@ enum Topic {
     VECTORED("vectored transfers over tcp", SocketComparisons.vectored()),
     ROUND_TRIPS("one transfer at a time over tcp", SocketComparisons.roundTrips()),
     SHARED_MEMORY("transfers over shared memory", MemoryComparisons.all()),
+    /** Teams of ranks on this machine. */
+    COLLECTIVES("collectives between ranks", CollectiveComparisons.all()),
     /** Between processes that have GPUs, or one and memory of the host. */
     GPU("transfers between GPUs", GpuComparisons.all()),
     /** The overhead of Reactor and Vert.x over callbacks. */

@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sluice.samples.bench.Api;
+import io.sluice.samples.bench.BenchCollective;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -293,8 +296,56 @@ class ComparisonsTest {
         assertThat(Comparisons.chosen(List.of(), ALL))
                 .filteredOn(comparison -> comparison.workload().route().gpus() == 0)
                 .containsExactlyElementsOf(Comparisons.all().stream()
-                        .filter(comparison -> comparison.workload().route().gpus() == 0)
+                        .filter(comparison -> comparison.workload().route().gpus() == 0
+                                && !(comparison.workload() instanceof Collectives))
                         .toList());
+    }
+
+    @Test
+    void collectivesAreComparedWithEachPeerAndTheBest() {
+        assertThat(Comparisons.chosen(List.of("collectives"), List.of("tcp")))
+                .extracting(comparison -> comparison.name() + " " + comparison.goal())
+                .contains(
+                        "allreduce-8B-2-ranks/openmpi-tcp null",
+                        "allreduce-8B-2-ranks/gloo-ring <= 0.83",
+                        "allreduce-4KiB-2-ranks/openmpi-tcp >= 1.00",
+                        "allreduce-64MiB-2-ranks/gloo-halving >= 1.20",
+                        "barrier-2-ranks/gloo-ring <= 0.83",
+                        "barrier-2-ranks/best-peer null");
+        assertThat(Comparisons.chosen(List.of("collectives"), List.of("shm")))
+                .extracting(comparison -> comparison.name() + " " + comparison.goal())
+                .contains(
+                        "shm-allreduce-8B-2-ranks/openmpi-vader <= 1.50",
+                        "shm-allreduce-8B-2-ranks/called-each-time >= 1.10",
+                        "shm-allreduce-64KiB-2-ranks/openmpi-ucx null",
+                        "shm-allreduce-64KiB-2-ranks/best-peer >= 1.00",
+                        "shm-allreduce-64MiB-4-ranks/mpich null",
+                        "shm-allreduce-64MiB-4-ranks/best-peer >= 0.90",
+                        "shm-barrier-2-ranks/openmpi-vader <= 1.50");
+    }
+
+    @Test
+    void theCommandsOfPeersSayHowManyRanksShareProcessors() {
+        Collectives four = Collectives.of(Route.SHM, BenchCollective.ALLREDUCE, 8, 4);
+        Pinning pinning =
+                new Pinning(List.of("taskset", "-c", "2"), List.of("taskset", "-c", "0"), List.of("--cpu", "2"), false);
+        BenchEnvironment environment = new BenchEnvironment(
+                new Timing(1, Duration.ofMillis(20), Duration.ofMillis(10)),
+                pinning,
+                arguments -> arguments,
+                () -> false,
+                Path.of("/work"),
+                new BenchEnvironment.CommandLog(Path.of("/work")));
+        assertThat(String.join(" ", CollectivePeer.OPENMPI_VADER.command(four, environment)))
+                .isEqualTo("mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none -np 4 --mca pml ob1"
+                        + " --mca btl self,vader --mca mpi_yield_when_idle 1 /work/collective-openmpi allreduce 8 0,2"
+                        + " 10 20");
+        assertThat(String.join(" ", CollectivePeer.MPICH.command(four, environment)))
+                .isEqualTo("mpiexec.hydra -n 4 /work/collective-mpich allreduce 8 0,2 10 20");
+        Collectives barrier = Collectives.of(Route.TCP, BenchCollective.BARRIER, 0, 2);
+        assertThat(String.join(" ", CollectivePeer.GLOO_RING.command(barrier, environment)))
+                .isEqualTo("/work/collective-gloo 2 barrier 0 0,2 10 20");
+        assertThat(RankSharing.of(4, pinning)).isEqualTo(new RankSharing(4, 2, 2.0));
     }
 
     @Test
