@@ -9,6 +9,8 @@ module io.sluice.reactor {
     requires static micrometer.observation;
     requires static micrometer.commons;
     requires static context.propagation;
+    // Needed only with collectives.
+    requires static io.sluice.collectives;
     requires transitive io.sluice.engine;
     requires transitive org.reactivestreams;
     requires transitive reactor.core;
