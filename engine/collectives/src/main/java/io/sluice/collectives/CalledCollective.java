@@ -29,7 +29,18 @@ class CalledCollective implements Collective, RunEnd {
     private boolean closed;
 
     /** What all collectives of a team share. */
-    record Parts(TeamLoop loop, int size, Duration timeout, WorkMemory work, Memory nothing, Reducer reducer) {}
+    record Parts(
+            TeamLoop loop,
+            int size,
+            Duration timeout,
+            WorkMemory work,
+            Memory nothing,
+            Reducer reducer,
+            TeamFigures figures) {
+        Parts(TeamLoop loop, int size, Duration timeout, WorkMemory work, Memory nothing, Reducer reducer) {
+            this(loop, size, timeout, work, nothing, reducer, new TeamFigures(size));
+        }
+    }
 
     /**
      * Creates a collective.
@@ -61,6 +72,7 @@ class CalledCollective implements Collective, RunEnd {
         if (steps != null) {
             run.reads(steps);
         }
+        run.countsInto(parts.figures.waits());
     }
 
     private Memory memory(@Nullable Buffer buffer) {
@@ -107,6 +119,7 @@ class CalledCollective implements Collective, RunEnd {
     @Override
     public void ended(@Nullable SluiceException error) {
         CollectiveCallback receiver = callback;
+        parts.figures.ended(this, run, timeoutNanos, parts.figures.bytes(call), error);
         synchronized (this) {
             terminated = true;
             if (!repeated || closed) {

@@ -27,6 +27,7 @@ final class DefaultTeam extends CheckedCollectives<Collective> implements Team {
     private final PreparedCollectives prepared;
     private final Members members;
     private final Supplier<CompletableFuture<Void>> release;
+    private final TeamMetrics metrics;
     private final AtomicLong splits = new AtomicLong();
     private final AtomicBoolean closing = new AtomicBoolean();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
@@ -60,6 +61,7 @@ final class DefaultTeam extends CheckedCollectives<Collective> implements Team {
         this.prepared = new PreparedCollectives(ranks, parts, channels);
         this.members = members;
         this.release = release;
+        this.metrics = new CountedTeam(this, parts.figures());
     }
 
     @Override
@@ -137,6 +139,11 @@ final class DefaultTeam extends CheckedCollectives<Collective> implements Team {
     @Override
     public long epoch() {
         return members.epoch;
+    }
+
+    @Override
+    public TeamMetrics metrics() {
+        return metrics;
     }
 
     @Override

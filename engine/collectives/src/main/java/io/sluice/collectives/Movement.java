@@ -13,6 +13,7 @@ final class Movement implements Collective, RunEnd {
     private final long bytes;
     private final CollectiveCallback callback;
     private final PointToPoint points;
+    private long timeoutNanos;
     private volatile boolean terminated;
 
     Movement(
@@ -33,12 +34,14 @@ final class Movement implements Collective, RunEnd {
 
     Movement call(CollectiveOptions options) {
         Duration timeout = options.timeout();
-        parts.loop().submit(points, (timeout == null ? parts.timeout() : timeout).toNanos());
+        timeoutNanos = (timeout == null ? parts.timeout() : timeout).toNanos();
+        parts.loop().submit(points, timeoutNanos);
         return this;
     }
 
     @Override
     public void ended(@Nullable SluiceException error) {
+        parts.figures().ended(this, points, timeoutNanos, bytes, error);
         terminated = true;
         callback.ended(this, error);
     }

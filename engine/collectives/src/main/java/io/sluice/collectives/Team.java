@@ -67,6 +67,13 @@ public interface Team extends CollectiveOperations<Collective> {
     long epoch();
 
     /**
+     * Returns what this rank counts.
+     *
+     * @return figures that go on counting; always the same object
+     */
+    TeamMetrics metrics();
+
+    /**
      * Returns the same collectives, to be prepared once and started again and again. All ranks prepare them in the same
      * order.
      *

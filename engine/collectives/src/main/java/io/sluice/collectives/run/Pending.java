@@ -23,6 +23,17 @@ public abstract class Pending {
     @Nullable
     Pending newer;
 
+    // times, by System.nanoTime; 0 for none
+    private @Nullable PeerWaits waits;
+    private long began;
+    private long waitsSince;
+    private long latest;
+    private long waited;
+    private long queued;
+    private long waitedInAll;
+    private int waitsFor = -1;
+    private int waitedLastFor = -1;
+
     Pending(RunEnd end) {
         this.end = end;
     }
@@ -82,5 +93,87 @@ public abstract class Pending {
 
     final void end(@Nullable SluiceException error) {
         end.ended(error);
+    }
+
+    // ---- times: one or two looks at the clock where little is moved ----
+
+    /** Counts waits for ranks. Before it is submitted for the first time. */
+    public final void countsInto(PeerWaits counters) {
+        waits = counters;
+    }
+
+    /** Called before steps are taken. */
+    final void resumes() {
+        if (waitsFor >= 0) {
+            latest = System.nanoTime();
+        }
+    }
+
+    /** Called after steps were taken. */
+    final void pauses(boolean wentOn) {
+        int awaited = awaited();
+        if (!wentOn && awaited == waitsFor) {
+            return;
+        }
+        stopWaiting();
+        if (awaited >= 0) {
+            latest = System.nanoTime();
+            waitsFor = awaited;
+            waitsSince = latest;
+        }
+        if (began == 0 && latest != 0) {
+            began = latest;
+        }
+    }
+
+    private void stopWaiting() {
+        PeerWaits counters = waits;
+        if (waitsFor >= 0 && counters != null) {
+            waited += latest - waitsSince;
+            counters.waited(waitsFor, latest - waitsSince);
+            waitedLastFor = waitsFor;
+        }
+        waitsFor = -1;
+    }
+
+    /** Whether so little is moved that the time of the last arrival may stand for the end. */
+    boolean isShort() {
+        return false;
+    }
+
+    /**
+     * Takes the times of a run that has ended.
+     *
+     * @param timeoutNanos what it was submitted with
+     * @return from the call to the end, in nanoseconds
+     */
+    public final long endTimes(long timeoutNanos) {
+        long called = deadline - timeoutNanos;
+        if (latest == 0 || waitsFor >= 0 || !isShort()) {
+            latest = System.nanoTime();
+        }
+        stopWaiting();
+        PeerWaits counters = waits;
+        if (waitedLastFor >= 0 && counters != null) {
+            counters.last(waitedLastFor);
+        }
+        long duration = latest - called;
+        queued = began == 0 ? 0 : began - called;
+        waitedInAll = waited;
+        began = 0;
+        latest = 0;
+        waited = 0;
+        waitedLastFor = -1;
+        return duration;
+    }
+
+    /** Returns how long the run that has ended was queued. */
+    public final long queuedNanos() {
+        return queued;
+    }
+
+    /** Returns how long the run that has ended has waited for other ranks. */
+    public final long waitedNanos() {
+        return waitedInAll;
     }
 }

@@ -23,6 +23,7 @@ public final class Run extends Pending {
     private static final int ONE_STEP = 1 << 10;
     // takes C some microseconds; a multiple of every element's length
     private static final int SLICE_BYTES = 64 << 10;
+    private static final long MOST_BYTES_OF_A_SHORT_RUN = 16 << 10;
 
     private final Plan plan;
     private final Memory source;
@@ -177,6 +178,11 @@ public final class Run extends Pending {
     boolean needs(int rank) {
         MappedSteps steps = mapped;
         return (steps == null || goesAnotherWay) ? awaited == rank : steps.needs(rank);
+    }
+
+    @Override
+    boolean isShort() {
+        return plan.receivedBytes() <= MOST_BYTES_OF_A_SHORT_RUN;
     }
 
     /** Called when the run has got its number. */

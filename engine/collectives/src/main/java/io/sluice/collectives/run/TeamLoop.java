@@ -361,7 +361,9 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
 
     private int step(Channel channel, Run run, int budget) {
         try {
+            run.resumes();
             int processed = run.advance(channel.links, budget);
+            run.pauses(processed != 0);
             if (processed != Run.DONE && !failed.isEmpty()) {
                 for (int other : failed) {
                     if (channel.needs(other)) {
