@@ -312,15 +312,10 @@ final class EngineBinding {
     private void registerHistograms(MeterRegistry leaf, TransportMetrics transport, Operation operation) {
         Tags own = tags.and("transport", transport.name(), "operation", lower(operation));
         if (PrometheusRegistries.isOne(leaf)) {
-            // tags that the registry's filters add to every meter are copied from the counter of the same operations
             FunctionCounter counter = leaf.find(EngineMeter.TRANSFER_OPERATIONS.meterName())
                     .tags(own.and("outcome", lower(Outcome.SUCCESS)))
                     .functionCounter();
-            Tags mapped = counter == null
-                    ? own
-                    : Tags.of(counter.getId().getTags().stream()
-                            .filter(tag -> !tag.getKey().equals("outcome"))
-                            .toList());
+            Tags mapped = filtered(own, "outcome", counter);
             removals.add(PrometheusHistograms.add(leaf, transport, operation, mapped, exemplars));
             return;
         }
@@ -350,8 +345,21 @@ final class EngineBinding {
         }
     }
 
+    /**
+     * Returns tags as the registry's filters change those of every meter: copied from a counter of the same operations.
+     *
+     * @param other the counter's tag that the tags are without
+     */
+    static Tags filtered(Tags own, String other, @Nullable FunctionCounter counter) {
+        return counter == null
+                ? own
+                : Tags.of(counter.getId().getTags().stream()
+                        .filter(tag -> !tag.getKey().equals(other))
+                        .toList());
+    }
+
     /** Returns the registry, or the members of a composite registry at any depth. */
-    private static Collection<MeterRegistry> leaves(MeterRegistry registry) {
+    static Collection<MeterRegistry> leaves(MeterRegistry registry) {
         return registry instanceof CompositeMeterRegistry composite
                 ? composite.getRegistries().stream()
                         .flatMap(member -> leaves(member).stream())

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The meters that {@link EngineMeters} registers, with their names and meanings. Each has the tag {@code engine} in
+ * The meters that {@link EngineMeters} and {@link TeamMeters} register, with their names and meanings. Each has the tag {@code engine} in
  * addition to its own.
  */
 public enum EngineMeter {
@@ -240,6 +240,79 @@ public enum EngineMeter {
             "Memory that the engine has allocated on a GPU, or pinned on the host for it; kind is allocated or pinned",
             "device",
             "kind"),
+    /** Collectives that ended. */
+    COLLECTIVE_OPERATIONS(
+            "sluice.collective.operations",
+            Type.COUNTER,
+            "",
+            "Collectives that ended on this rank; outcome is success or error",
+            "team",
+            "rank",
+            "kind",
+            "algorithm",
+            "outcome"),
+    /** The size of collectives. */
+    COLLECTIVE_BYTES(
+            "sluice.collective.bytes",
+            Type.COUNTER,
+            "bytes",
+            "Size of the successful ones: a rank's elements, or the blocks of all ranks",
+            "team",
+            "rank",
+            "kind",
+            "algorithm"),
+    /** What collectives must move. */
+    COLLECTIVE_BUS_BYTES(
+            "sluice.collective.bus.bytes",
+            Type.COUNTER,
+            "bytes",
+            "What a rank's link must carry for those; over their duration it is the bus bandwidth",
+            "team",
+            "rank",
+            "kind",
+            "algorithm"),
+    /** How long collectives took. */
+    COLLECTIVE_DURATION(
+            "sluice.collective.duration",
+            Type.HISTOGRAM,
+            "seconds",
+            "Of each of those: from the call to the end",
+            "team",
+            "rank",
+            "kind",
+            "algorithm"),
+    /** What the time of collectives was spent on. */
+    COLLECTIVE_TIME(
+            "sluice.collective.time",
+            Type.COUNTER,
+            "seconds",
+            "Parts of the durations: queued before the first step, waiting for other ranks, or moving bytes",
+            "team",
+            "rank",
+            "kind",
+            "algorithm",
+            "part"),
+    /** Waiting for a rank. */
+    COLLECTIVE_PEER_WAIT(
+            "sluice.collective.peer.wait",
+            Type.COUNTER,
+            "seconds",
+            "How long this rank has waited for the awaited one",
+            "team",
+            "rank",
+            "awaited"),
+    /** Who came last. */
+    COLLECTIVE_LAST_ARRIVALS(
+            "sluice.collective.last.arrivals",
+            Type.COUNTER,
+            "",
+            "Collectives in which this rank has waited for the awaited one last",
+            "team",
+            "rank",
+            "awaited"),
+    /** Ranks that are there. */
+    COLLECTIVE_RANKS(
+            "sluice.collective.ranks", Type.GAUGE, "", "Ranks not known to be lost or to have left", "team", "rank"),
     /** Operations with a peer. */
     PEER_OPERATIONS("sluice.peer.operations", Type.COUNTER, "", "Successful operations with the peer", "peer"),
     /** Bytes of a peer. */
@@ -300,6 +373,7 @@ public enum EngineMeter {
     public static final String ENGINE_TAG = "engine";
 
     private static final String PEER_PREFIX = "sluice.peer.";
+    private static final String TEAM_PREFIX = "sluice.collective.";
 
     private final String meterName;
     private final Type type;
@@ -367,6 +441,15 @@ public enum EngineMeter {
      */
     public boolean isOfPeers() {
         return meterName.startsWith(PEER_PREFIX);
+    }
+
+    /**
+     * Returns whether it is one of those that {@link TeamMeters} registers.
+     *
+     * @return true for the meters of teams
+     */
+    public boolean isOfTeams() {
+        return meterName.startsWith(TEAM_PREFIX);
     }
 
     /**

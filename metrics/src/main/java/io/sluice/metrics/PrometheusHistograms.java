@@ -24,6 +24,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,11 +35,13 @@ import org.jspecify.annotations.Nullable;
 final class PrometheusHistograms implements MultiCollector {
     private static final double NANOS_A_SECOND = 1e9;
     private static final double[] BOUNDS = bounds();
+    private static final EngineMeter OF_TEAMS = EngineMeter.COLLECTIVE_DURATION;
 
     /** Values must not refer to their registry. */
     private static final Map<PrometheusRegistry, PrometheusHistograms> ALL = new WeakHashMap<>();
 
     private final List<Series> all = new CopyOnWriteArrayList<>();
+    private final List<SeriesOfTeam> teams = new CopyOnWriteArrayList<>();
 
     private PrometheusHistograms() {}
 
@@ -58,16 +62,38 @@ final class PrometheusHistograms implements MultiCollector {
             @Nullable TransferExemplars exemplars) {
 
         HistogramDataPointSnapshot snapshot(TransferHistogram histogram) {
-            LatencyHistogram taken = histogram.of(transport, operation);
-            HistogramDataPointSnapshot.Builder point = HistogramSnapshot.HistogramDataPointSnapshot.builder()
-                    .labels(labels)
-                    .classicHistogramBuckets(ClassicHistogramBuckets.of(BOUNDS, taken.counts()));
-            point.sum(taken.sumNanos() / NANOS_A_SECOND);
+            HistogramDataPointSnapshot.Builder point = point(labels, histogram.of(transport, operation));
             if (exemplars != null && histogram == TransferHistogram.DURATION) {
                 point.exemplars(Exemplars.of(exemplars.of(transport.name(), operation)));
             }
             return point.build();
         }
+    }
+
+    /** The histogram of one kind and algorithm of a team. */
+    private record SeriesOfTeam(Supplier<LatencyHistogram> histogram, Labels labels) {}
+
+    private static HistogramDataPointSnapshot.Builder point(Labels labels, LatencyHistogram taken) {
+        HistogramDataPointSnapshot.Builder point = HistogramSnapshot.HistogramDataPointSnapshot.builder()
+                .labels(labels)
+                .classicHistogramBuckets(ClassicHistogramBuckets.of(BOUNDS, taken.counts()));
+        point.sum(taken.sumNanos() / NANOS_A_SECOND);
+        return point;
+    }
+
+    /**
+     * Adds the histogram of one kind and algorithm of a team.
+     *
+     * @param registry a Prometheus registry
+     * @param tags the tags after the registry's filters
+     * @return removes it
+     */
+    static Runnable add(MeterRegistry registry, Supplier<LatencyHistogram> histogram, Tags tags) {
+        SeriesOfTeam series =
+                new SeriesOfTeam(histogram, labels(tags, registry.config().namingConvention()));
+        PrometheusHistograms histograms = in(((PrometheusMeterRegistry) registry).getPrometheusRegistry());
+        histograms.teams.add(series);
+        return () -> histograms.teams.remove(series);
     }
 
     /**
@@ -113,15 +139,15 @@ final class PrometheusHistograms implements MultiCollector {
 
     @Override
     public List<MetricFamilyDescriptor> getMetricFamilyDescriptors() {
-        return Arrays.stream(TransferHistogram.values())
-                .map(histogram -> MetricFamilyDescriptor.histogram(name(histogram))
-                        .help(histogram.meter().description())
+        return Stream.concat(
+                        Arrays.stream(TransferHistogram.values()).map(TransferHistogram::meter), Stream.of(OF_TEAMS))
+                .map(meter -> MetricFamilyDescriptor.histogram(name(meter))
+                        .help(meter.description())
                         .build())
                 .toList();
     }
 
-    private static String name(TransferHistogram histogram) {
-        EngineMeter meter = histogram.meter();
+    private static String name(EngineMeter meter) {
         return meter.meterName().replace('.', '_') + "_" + meter.unit();
     }
 
@@ -131,7 +157,7 @@ final class PrometheusHistograms implements MultiCollector {
         if (!all.isEmpty()) {
             for (TransferHistogram histogram : TransferHistogram.values()) {
                 HistogramSnapshot.Builder family = HistogramSnapshot.builder();
-                family.name(name(histogram));
+                family.name(name(histogram.meter()));
                 family.help(histogram.meter().description());
                 // a registry may be bound directly and within a composite registry
                 Set<Labels> seen = new HashSet<>();
@@ -142,6 +168,19 @@ final class PrometheusHistograms implements MultiCollector {
                 }
                 families.metricSnapshot(family.build());
             }
+        }
+        if (!teams.isEmpty()) {
+            HistogramSnapshot.Builder family = HistogramSnapshot.builder();
+            family.name(name(OF_TEAMS));
+            family.help(OF_TEAMS.description());
+            Set<Labels> seen = new HashSet<>();
+            for (SeriesOfTeam series : teams) {
+                if (seen.add(series.labels())) {
+                    family.dataPoint(
+                            point(series.labels(), series.histogram().get()).build());
+                }
+            }
+            families.metricSnapshot(family.build());
         }
         return families.build();
     }

@@ -38,7 +38,8 @@ class DashboardRulesTest {
                         "Memory",
                         "Pollers",
                         "Verbs",
-                        "GPUs");
+                        "GPUs",
+                        "Collectives");
     }
 
     @Test

@@ -34,6 +34,8 @@ class ScrapeLintTest {
         hardware.ports.add(new FakeMetrics.Port());
         hardware.devices.add(new FakeMetrics.Gpu("GPU-0", 1));
         try (LinkedEngines engines = LinkedEngines.open();
+                LinkedTeams teams = LinkedTeams.form();
+                TeamMeters ofTeam = TeamMeters.of(teams.team(0));
                 EngineMeters meters =
                         EngineMeters.builder(engines.source()).peers(8).build();
                 EngineMeters ofHardware = new EngineMeters.Builder(hardware).build()) {
@@ -41,6 +43,8 @@ class ScrapeLintTest {
             meters.bindTo(registry);
             ofHardware.bindTo(registry);
             engines.write(10, 4096);
+            teams.barriers(1);
+            ofTeam.bindTo(registry);
             scrape = registry.scrape();
         }
         assertThat(Scrape.of(scrape).names())

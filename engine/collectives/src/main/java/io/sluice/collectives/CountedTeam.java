@@ -2,8 +2,12 @@ package io.sluice.collectives;
 
 import java.util.List;
 
-/** A team's counters, with its name. */
-record CountedTeam(Team of, TeamFigures figures) implements TeamMetrics {
+/**
+ * A team's counters, with its names.
+ *
+ * @param engine the name of its engine
+ */
+record CountedTeam(String engine, Team of, TeamFigures figures) implements TeamMetrics {
     @Override
     public String team() {
         return of.name();

@@ -61,7 +61,7 @@ final class DefaultTeam extends CheckedCollectives<Collective> implements Team {
         this.prepared = new PreparedCollectives(ranks, parts, channels);
         this.members = members;
         this.release = release;
-        this.metrics = new CountedTeam(this, parts.figures());
+        this.metrics = new CountedTeam(members.engine.metrics().engine(), this, parts.figures());
     }
 
     @Override

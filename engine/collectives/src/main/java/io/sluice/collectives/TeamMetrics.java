@@ -9,6 +9,13 @@ import java.util.OptionalInt;
  */
 public interface TeamMetrics {
     /**
+     * Returns the name of this rank's engine.
+     *
+     * @return as {@link io.sluice.engine.EngineMetrics#engine()}
+     */
+    String engine();
+
+    /**
      * Returns the team's name.
      *
      * @return as the options give it

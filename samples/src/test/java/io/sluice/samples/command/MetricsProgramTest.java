@@ -73,9 +73,10 @@ class MetricsProgramTest {
                             "sluice_transfer_operations_total\\{.*operation=\"write\".*outcome=\"success\".*\\}"));
             assertThat(sum(scrape, "sluice_in_flight_operations\\{.*\\}")).isZero();
             assertThat(EngineMeter.values())
-                    // a port's own counters take hardware
-                    .filteredOn(meter ->
-                            meter != EngineMeter.PORT_EVENTS && !meter.name().startsWith("DEVICE_"))
+                    // a port's own counters take hardware, and there is no team
+                    .filteredOn(meter -> meter != EngineMeter.PORT_EVENTS
+                            && !meter.name().startsWith("DEVICE_")
+                            && !meter.isOfTeams())
                     .flatExtracting(EngineMeter::prometheusNames)
                     .allSatisfy(name -> assertThat(scrape).contains("\n" + name + "{"));
             assertThat(scrape).contains("jvm_memory_used_bytes{", "jvm_threads_live_threads", "jvm_gc_");
