@@ -7,6 +7,8 @@ module io.sluice.vertx {
     requires transitive io.sluice.engine;
     requires transitive io.vertx.core;
     requires org.slf4j;
+    // only with collectives
+    requires static io.sluice.collectives;
     // only to export metrics
     requires static io.sluice.metrics;
     requires static micrometer.core;

@@ -31,7 +31,7 @@ final class Target implements AutoCloseable {
     }
 
     /** A peer that gets no processor for a while is not given up. */
-    private static EngineOptions.Builder patient(EngineOptions.Builder options) {
+    static EngineOptions.Builder patient(EngineOptions.Builder options) {
         return options.livenessTimeout(Patience.BOUND)
                 .connectTimeout(Patience.BOUND)
                 .handshakeTimeout(Patience.BOUND);
