@@ -435,7 +435,9 @@ abstract class CheckedCollectives<C extends Collective> implements CollectiveOpe
 
     /** The algorithm of the plan, which counts where the ranks cannot read each other's memory. */
     private Algorithm planned(Algorithm chosen, CollectiveKind kind, long bytes) {
-        return chosen == Algorithm.MAPPED ? ranks.algorithms.chooseUnmapped(kind, ranks.transport, ranks.size, bytes) : chosen;
+        return chosen == Algorithm.MAPPED
+                ? ranks.algorithms.chooseUnmapped(kind, ranks.transport, ranks.size, bytes)
+                : chosen;
     }
 
     private boolean reads(Algorithm chosen, long bytes) {

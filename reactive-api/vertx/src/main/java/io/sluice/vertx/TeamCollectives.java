@@ -50,8 +50,8 @@ public abstract class TeamCollectives<C extends Collective, R> {
             long count,
             ElementType type,
             ReduceOperation operation) {
-        return made(end -> operations.allReduce(
-                        source, sourceOffset, target, targetOffset, count, type, operation, options, end));
+        return made(end ->
+                operations.allReduce(source, sourceOffset, target, targetOffset, count, type, operation, options, end));
     }
 
     /**
@@ -75,7 +75,7 @@ public abstract class TeamCollectives<C extends Collective, R> {
             ElementType type,
             ReduceOperation operation) {
         return made(end -> operations.reduceScatter(
-                        source, sourceOffset, target, targetOffset, count, type, operation, options, end));
+                source, sourceOffset, target, targetOffset, count, type, operation, options, end));
     }
 
     /**
@@ -100,7 +100,7 @@ public abstract class TeamCollectives<C extends Collective, R> {
             ReduceOperation operation) {
         long[] copy = counts.clone();
         return made(end -> operations.reduceScatterV(
-                        source, sourceOffset, target, targetOffset, copy, type, operation, options, end));
+                source, sourceOffset, target, targetOffset, copy, type, operation, options, end));
     }
 
     /**
@@ -183,7 +183,7 @@ public abstract class TeamCollectives<C extends Collective, R> {
             ReduceOperation operation,
             int root) {
         return made(end -> operations.reduce(
-                        source, sourceOffset, target, targetOffset, count, type, operation, root, options, end));
+                source, sourceOffset, target, targetOffset, count, type, operation, root, options, end));
     }
 
     /**
@@ -206,7 +206,8 @@ public abstract class TeamCollectives<C extends Collective, R> {
             long count,
             ElementType type,
             int root) {
-        return made(end -> operations.gather(source, sourceOffset, target, targetOffset, count, type, root, options, end));
+        return made(
+                end -> operations.gather(source, sourceOffset, target, targetOffset, count, type, root, options, end));
     }
 
     /**
@@ -230,7 +231,8 @@ public abstract class TeamCollectives<C extends Collective, R> {
             ElementType type,
             int root) {
         long[] copy = counts.clone();
-        return made(end -> operations.gatherV(source, sourceOffset, target, targetOffset, copy, type, root, options, end));
+        return made(
+                end -> operations.gatherV(source, sourceOffset, target, targetOffset, copy, type, root, options, end));
     }
 
     /**
@@ -253,7 +255,8 @@ public abstract class TeamCollectives<C extends Collective, R> {
             long count,
             ElementType type,
             int root) {
-        return made(end -> operations.scatter(source, sourceOffset, target, targetOffset, count, type, root, options, end));
+        return made(
+                end -> operations.scatter(source, sourceOffset, target, targetOffset, count, type, root, options, end));
     }
 
     /**
@@ -277,7 +280,8 @@ public abstract class TeamCollectives<C extends Collective, R> {
             ElementType type,
             int root) {
         long[] copy = counts.clone();
-        return made(end -> operations.scatterV(source, sourceOffset, target, targetOffset, copy, type, root, options, end));
+        return made(
+                end -> operations.scatterV(source, sourceOffset, target, targetOffset, copy, type, root, options, end));
     }
 
     /**
@@ -323,8 +327,8 @@ public abstract class TeamCollectives<C extends Collective, R> {
             ElementType type) {
         long[] sent = sourceCounts.clone();
         long[] received = targetCounts.clone();
-        return made(end -> operations.allToAllV(
-                        source, sourceOffset, sent, target, targetOffset, received, type, options, end));
+        return made(end ->
+                operations.allToAllV(source, sourceOffset, sent, target, targetOffset, received, type, options, end));
     }
 
     /**

@@ -116,11 +116,13 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
         }
     }
 
-    private void onLoop(Runnable task) {
+    private boolean onLoop(Runnable task) {
         try {
             loop.execute(task);
+            return true;
         } catch (SluiceException engineIsClosed) {
             // the source is removed as well, which ends everything
+            return false;
         }
     }
 
@@ -169,12 +171,11 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
     /** Ends all collectives here and on the other ranks. */
     public CompletableFuture<Void> revoke() {
         CompletableFuture<Void> done = new CompletableFuture<>();
-        try {
-            loop.execute(() -> {
-                fail(errors.revoked(-1), Revocation.BY_CALL, Set.of(rank));
-                done.complete(null);
-            });
-        } catch (SluiceException engineIsClosed) {
+        Runnable task = () -> {
+            fail(errors.revoked(-1), Revocation.BY_CALL, Set.of(rank));
+            done.complete(null);
+        };
+        if (!onLoop(task)) {
             done.complete(null);
         }
         return done;
@@ -234,8 +235,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
         int looks = 0;
         do {
             used += work(most - used);
-            looks++;
-        } while (failure == null && used < most && looks < MOST_LOOKS && (!incoming.isEmpty() || lookout.comes()));
+        } while (failure == null && used < most && ++looks < MOST_LOOKS && (!incoming.isEmpty() || lookout.comes()));
         long now = System.nanoTime();
         if (all.isTime(now)) {
             expire(now);
@@ -268,11 +268,10 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
         found = true;
         all.add(added);
         if (added instanceof Run run) {
-            long number = numbers++;
-            run.numbered(number);
+            run.numbered(numbers++);
             disagree(calls.called(run));
             int channel = run.pinnedChannel();
-            channels[channel < 0 ? (int) (number % channels.length) : channel].add(run);
+            channels[channel < 0 ? (int) (run.number() % channels.length) : channel].add(run);
         } else if (added instanceof PointToPoint point && failure == null) {
             links.exchange(point.peer).add(point);
             exchangesReady = true;
@@ -428,8 +427,6 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
         transferFailed(peer, error);
     }
 
-    // ---- failure ----
-
     private void transferFailed(int peer, SluiceException error) {
         if (error instanceof ConnectionLostException
                 || error instanceof OutcomeUnknownException
@@ -507,7 +504,9 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
     private void expire(long now) {
         Pending late = all.expired(now);
         if (late != null) {
-            fail(errors.timedOut(late.text(), awaited(late)), Revocation.TIMED_OUT, Set.of(rank));
+            // the rank for which it waits, or that before it on its channel
+            int awaited = late.awaited() >= 0 ? late.awaited() : links.awaited();
+            fail(errors.timedOut(late.text(), awaited), Revocation.TIMED_OUT, Set.of(rank));
         } else if (all.isTimed()) {
             lookAt(all.nextDeadline());
             if (CallsOfRanks.tell(channels, links)) {
@@ -515,11 +514,6 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
                 signal();
             }
         }
-    }
-
-    /** The rank for which a run waits, or that before it on its channel. */
-    private int awaited(Pending run) {
-        return run.awaited() >= 0 ? run.awaited() : links.awaited();
     }
 
     /** Ends what does not touch memory any more. */
