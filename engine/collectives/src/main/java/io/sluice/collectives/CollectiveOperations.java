@@ -8,7 +8,8 @@ import io.sluice.engine.MemoryRegion;
  * collectives that {@link PersistentCollective#start} calls. All methods may be called from any thread, but the order of
  * the calls must be that of the other ranks.
  *
- * <p>Buffers lie in regions of host memory of the team's engine; they need no rights of peers. Offsets are in bytes,
+ * <p>Buffers lie in regions of host memory of the team's engine; they need no rights of peers, but large collectives over
+ * shm are faster with the right to read, see {@link Algorithm#MAPPED}. Offsets are in bytes,
  * counts in elements. Source and target do not overlap, unless the collective works in place: then both are the same
  * range, or, where one of them has a block for each rank, the other is this rank's block in it.
  *

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.management.ThreadMXBean;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionOptions;
 import io.sluice.engine.SluiceException;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
@@ -84,10 +85,11 @@ class PersistentCollectiveTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"shm, 2, 2", "shm, 3, 2", "tcp, 2, 2"})
-    void startingAllocatesNothing(String transport, int size, int count) {
+    @CsvSource({"shm, 2, 2, AUTO", "shm, 3, 2, AUTO", "tcp, 2, 2, AUTO", "shm, 2, 20000, MAPPED", "shm, 3, 2, MAPPED"})
+    void startingAllocatesNothing(String transport, int size, int count, Algorithm algorithm) {
         try (Ranks ranks = Ranks.form(transport, size)) {
-            List<MemoryRegion> buffers = ranks.each(rank -> ranks.region(rank, 4L * count));
+            List<MemoryRegion> buffers =
+                    ranks.each(rank -> ranks.engine(rank).allocate(4L * count, RegionOptions.readOnly()));
             int regions = ranks.engine(0).regions().size();
             LastWindow end = new LastWindow(size);
             List<Runs> all = ranks.each(rank -> new Runs(end));
@@ -101,7 +103,7 @@ class PersistentCollectiveTest {
                             count,
                             ElementType.INT32,
                             ReduceOperation.MAX,
-                            DEFAULTS,
+                            DEFAULTS.withAlgorithm(algorithm),
                             all.get(rank)));
             prepared.forEach(PersistentCollective::start);
             all.forEach(runs -> await(runs.done));

@@ -200,7 +200,8 @@ public final class MappedRegions {
         }
         int index = Objects.checkIndex(number, NUMBERS);
         Attached before = all[index];
-        if (before != null && before.generation == generation) {
+        // an older one comes late, on another channel, and from a collective that went another way
+        if (before != null && before.generation >= generation) {
             return;
         }
         if (before != null) {

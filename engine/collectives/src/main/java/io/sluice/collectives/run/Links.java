@@ -91,14 +91,13 @@ final class Links {
         }
     }
 
-    /** Whether a peer's memory is mapped: what it stores must be looked for. */
-    boolean isSomeMapped() {
+    /** The number of peers whose memory is mapped: what they store must be looked for. */
+    int mappedPeers() {
+        int count = 0;
         for (MappedPeer peer : mapped) {
-            if (peer != null) {
-                return true;
-            }
+            count += peer == null ? 0 : 1;
         }
-        return false;
+        return count;
     }
 
     /** Whether the memory of all peers is mapped. */

@@ -17,11 +17,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class Lookout {
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
-    private static final int SPINS = 64;
     private static final long AWAKE_NANOS = 50_000;
-    // on the only processor, the thread that would bring work cannot run meanwhile
-    private static final long ALONE_NANOS = 3_000;
-    private static final long CROWDED_NANOS = 20_000;
+    private static final int SPINS = 64;
+    private static final long YIELDS_AFTER_NANOS = 20_000;
+    // where ranks or threads share a processor, the one that would bring work cannot run meanwhile
+    private static final int CROWDED_SPINS = 16;
+    private static final long CROWDED_YIELDS_AFTER_NANOS = 1_000;
 
     private final Links links;
     private final MemoryRegion own;
@@ -29,7 +30,8 @@ final class Lookout {
     private final long asleepAt;
     private final long wokenAt;
     private final boolean mapped;
-    private final long yieldAfterNanos;
+    private final int spins;
+    private final long yieldsAfterNanos;
     private @Nullable SignalWait woken;
     private boolean asleep;
     private boolean stopped;
@@ -41,8 +43,12 @@ final class Lookout {
         this.memory = own.segment();
         this.asleepAt = layout.asleepAt();
         this.wokenAt = layout.wokenAt();
-        this.mapped = links.isSomeMapped();
-        this.yieldAfterNanos = Runtime.getRuntime().availableProcessors() == 1 ? ALONE_NANOS : CROWDED_NANOS;
+        int peers = links.mappedPeers();
+        this.mapped = peers > 0;
+        int processors = Runtime.getRuntime().availableProcessors();
+        boolean crowded = processors == 1 || processors < peers + 1;
+        this.spins = crowded ? CROWDED_SPINS : SPINS;
+        this.yieldsAfterNanos = crowded ? CROWDED_YIELDS_AFTER_NANOS : YIELDS_AFTER_NANOS;
     }
 
     void begin(EngineLoop loop, Runnable whenWoken) {
@@ -69,7 +75,7 @@ final class Lookout {
         if (!mapped || !links.look()) {
             return false;
         }
-        for (int i = 0; i < SPINS; i++) {
+        for (int i = 0; i < spins; i++) {
             if (links.isReady()) {
                 return true;
             }
@@ -94,7 +100,7 @@ final class Lookout {
         }
         long waited = now - lastFound;
         if (waited < AWAKE_NANOS) {
-            if (waited > yieldAfterNanos) {
+            if (waited > yieldsAfterNanos) {
                 Thread.yield();
             }
             return true;
