@@ -1,5 +1,6 @@
 package io.sluice.collectives;
 
+import io.sluice.engine.EngineAddress;
 import io.sluice.engine.TransferEngine;
 import java.time.Duration;
 import java.util.List;
@@ -10,6 +11,16 @@ import java.util.concurrent.CompletableFuture;
 public interface Rendezvous {
     /** The most bytes that a rank publishes. */
     int MOST_BYTES = 480;
+
+    /**
+     * Returns a rendezvous at the engine of rank 0, which keeps a board for the others.
+     *
+     * @param rankZero the address of that engine
+     * @return the one that {@link TeamOptions#rendezvous(EngineAddress)} uses
+     */
+    static Rendezvous at(EngineAddress rankZero) {
+        return new AddressRendezvous(rankZero);
+    }
 
     /**
      * Publishes this rank's bytes and awaits those of all ranks. Called once for each team that is formed, and by no

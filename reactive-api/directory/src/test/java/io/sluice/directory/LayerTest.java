@@ -16,6 +16,7 @@ class LayerTest {
             .should()
             .onlyDependOnClassesThat()
             .resideInAnyPackage(
+                    "io.sluice.collectives",
                     "io.sluice.directory..",
                     "io.sluice.engine",
                     "io.sluice.reactor",
@@ -33,5 +34,6 @@ class LayerTest {
             .resideInAPackage("io.sluice.directory.store")
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage("io.sluice.directory", "io.sluice.engine..", "io.sluice.reactor..");
+            .resideInAnyPackage(
+                    "io.sluice.collectives..", "io.sluice.directory", "io.sluice.engine..", "io.sluice.reactor..");
 }

@@ -2,10 +2,13 @@ package io.sluice.directory.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.collectives.Team;
+import io.sluice.collectives.TeamOptions;
 import io.sluice.directory.Advertisement;
 import io.sluice.directory.Directory;
 import io.sluice.directory.DirectoryClosedException;
 import io.sluice.directory.DirectoryEvent;
+import io.sluice.directory.DirectoryRendezvous;
 import io.sluice.directory.EngineEntry;
 import io.sluice.directory.EngineListing;
 import io.sluice.directory.EngineNotFoundException;
@@ -21,10 +24,12 @@ import io.sluice.reactor.ReactiveConnection;
 import io.sluice.reactor.ReactiveTransferEngine;
 import io.sluice.reactor.recovery.ReconnectOptions;
 import io.sluice.testkit.Patience;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
 import org.awaitility.Awaitility;
@@ -263,5 +268,27 @@ public abstract class DirectoryContract extends DirectoryFailureContract {
         get(connection.attach(found));
         region.close().join();
         assertFails(connection.attach(found), StaleDescriptorException.class);
+    }
+
+    @Test
+    void ranksOfATeamFindEachOther() {
+        Directory[] directories = {directory, other, directory};
+        List<CompletableFuture<Team>> forming = new ArrayList<>();
+        for (int rank = 0; rank < directories.length; rank++) {
+            forming.add(Team.form(
+                    engine().engine(),
+                    TeamOptions.rank(rank)
+                            .of(directories.length)
+                            .name("team of " + name)
+                            .rendezvous(DirectoryRendezvous.in(directories[rank]))
+                            .timeout(Patience.BOUND)
+                            .formTimeout(Patience.BOUND)));
+        }
+        List<Team> teams = forming.stream().map(Patience::await).toList();
+        assertThat(teams).extracting(Team::rank).containsExactly(0, 1, 2);
+        WatchLog log = closedLast(new WatchLog(other, "sluice-team/"));
+        DirectoryEvent.Snapshot left = log.await(0, DirectoryEvent.Snapshot.class, any -> true);
+        assertThat(left.entries()).as("entries are withdrawn").isEmpty();
+        teams.forEach(team -> Patience.await(team.closeAsync()));
     }
 }
