@@ -45,7 +45,7 @@ public class DefaultTransferObservationConvention implements TransferObservation
                 HighCardinalityKey.BYTES.withValue(Long.toString(context.bytes())));
     }
 
-    private static String kind(@Nullable Throwable error) {
+    static String kind(@Nullable Throwable error) {
         if (error == null) {
             return NO_ERROR;
         }

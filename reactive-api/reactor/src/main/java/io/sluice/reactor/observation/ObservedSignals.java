@@ -2,8 +2,6 @@ package io.sluice.reactor.observation;
 
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.contextpropagation.ObservationThreadLocalAccessor;
-import io.sluice.engine.TransferResult;
-import io.sluice.reactor.observation.ObservedTransfers.Observed;
 import reactor.core.observability.DefaultSignalListener;
 import reactor.util.context.Context;
 import reactor.util.context.ContextView;
@@ -14,12 +12,12 @@ import reactor.util.context.ContextView;
  * @param <T> what the subscriber receives
  */
 final class ObservedSignals<T> extends DefaultSignalListener<T> {
-    private final TransferContext context;
+    private final ObservedWork work;
     private final Observation observation;
 
-    ObservedSignals(ContextView subscriber, Observed observed) {
-        this.context = observed.context();
-        this.observation = observed.observation();
+    ObservedSignals(ContextView subscriber, ObservedWork work, Observation observation) {
+        this.work = work;
+        this.observation = observation;
         Observation parent = subscriber.getOrDefault(ObservationThreadLocalAccessor.KEY, null);
         if (parent != null) {
             observation.parentObservation(parent);
@@ -40,9 +38,7 @@ final class ObservedSignals<T> extends DefaultSignalListener<T> {
 
     @Override
     public void doOnNext(T value) {
-        if (value instanceof TransferResult result && result.error() == null) {
-            context.moved(result.bytes());
-        }
+        work.emitted(value);
     }
 
     @Override
@@ -53,7 +49,7 @@ final class ObservedSignals<T> extends DefaultSignalListener<T> {
     @Override
     public void doOnError(Throwable error) {
         observation.error(error);
-        end(TransferOutcome.of(error));
+        end(work.outcomeOf(error));
     }
 
     @Override
@@ -62,7 +58,7 @@ final class ObservedSignals<T> extends DefaultSignalListener<T> {
     }
 
     private void end(TransferOutcome outcome) {
-        if (context.end(outcome)) {
+        if (work.end(outcome)) {
             observation.stop();
         }
     }

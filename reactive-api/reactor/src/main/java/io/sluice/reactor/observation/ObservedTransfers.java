@@ -10,6 +10,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.util.context.ContextView;
 
 /**
  * Observes logical transfers: one observation for each subscriber, from its subscription to its terminal signal or
@@ -67,7 +68,7 @@ public final class ObservedTransfers {
     public <T> Function<Mono<T>, Mono<T>> mono(ReactiveConnection connection, Operation operation) {
         Objects.requireNonNull(connection, "connection");
         Objects.requireNonNull(operation, "operation");
-        return transfer -> transfer.tap(context -> new ObservedSignals<>(context, observation(connection, operation)));
+        return transfer -> transfer.tap(subscriber -> signals(subscriber, connection, operation));
     }
 
     /**
@@ -82,18 +83,14 @@ public final class ObservedTransfers {
             ReactiveConnection connection, Operation operation) {
         Objects.requireNonNull(connection, "connection");
         Objects.requireNonNull(operation, "operation");
-        return transfers ->
-                transfers.tap(context -> new ObservedSignals<>(context, observation(connection, operation)));
+        return transfers -> transfers.tap(subscriber -> signals(subscriber, connection, operation));
     }
 
-    private Observed observation(ReactiveConnection connection, Operation operation) {
+    private <T> ObservedSignals<T> signals(
+            ContextView subscriber, ReactiveConnection connection, Operation operation) {
         TransferContext context = new TransferContext(connection.connection(), operation);
-        return new Observed(
-                context,
-                Observation.createNotStarted(
-                        convention, DefaultTransferObservationConvention.INSTANCE, () -> context, registry));
+        Observation observation = Observation.createNotStarted(
+                convention, DefaultTransferObservationConvention.INSTANCE, () -> context, registry);
+        return new ObservedSignals<>(subscriber, context.work(), observation);
     }
-
-    /** An observation and its context. */
-    record Observed(TransferContext context, Observation observation) {}
 }

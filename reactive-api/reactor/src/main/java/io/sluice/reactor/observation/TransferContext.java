@@ -4,6 +4,7 @@ import io.micrometer.observation.Observation;
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineId;
 import io.sluice.engine.EngineMetrics.Operation;
+import io.sluice.engine.TransferResult;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -65,12 +66,24 @@ public final class TransferContext extends Observation.Context {
         return outcome.get();
     }
 
-    void moved(long more) {
-        bytes.addAndGet(more);
-    }
+    ObservedWork work() {
+        return new ObservedWork() {
+            @Override
+            public void emitted(Object value) {
+                if (value instanceof TransferResult result && result.error() == null) {
+                    bytes.addAndGet(result.bytes());
+                }
+            }
 
-    /** Sets the outcome; returns false if there already was one. */
-    boolean end(TransferOutcome how) {
-        return outcome.compareAndSet(TransferOutcome.UNKNOWN, how);
+            @Override
+            public TransferOutcome outcomeOf(Throwable error) {
+                return TransferOutcome.of(error);
+            }
+
+            @Override
+            public boolean end(TransferOutcome how) {
+                return outcome.compareAndSet(TransferOutcome.UNKNOWN, how);
+            }
+        };
     }
 }
