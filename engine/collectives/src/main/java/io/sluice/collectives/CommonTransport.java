@@ -29,7 +29,7 @@ final class CommonTransport {
             int rank,
             long chunkBytes,
             CollectiveOptions options,
-            RemoteRegion[] remotes) {
+            @Nullable RemoteRegion[] remotes) {
         int size = remotes.length;
         if (size == 1) {
             return CompletableFuture.completedFuture("");
