@@ -59,8 +59,7 @@ public final class DirectoryRendezvous implements Rendezvous {
         String prefix = prefix(team);
         long end = System.nanoTime() + timeout.toNanos();
         Map<String, EngineEntry> entries = new ConcurrentHashMap<>();
-        Advertisement own = new Advertisement(
-                prefix + rank, engine.address(), engine.epoch(), new TreeMap<>());
+        Advertisement own = new Advertisement(prefix + rank, engine.address(), engine.epoch(), new TreeMap<>());
         Mono<List<byte[]>> exchange = directory
                 .watch(prefix)
                 .map(event -> {
@@ -72,14 +71,17 @@ public final class DirectoryRendezvous implements Rendezvous {
                 // one who was there before rank 0's new run goes there again
                 .distinctUntilChanged(EngineEntry::address)
                 .switchMap(zero -> Mono.fromFuture(() -> Rendezvous.at(zero.address())
-                        .exchange(engine, team, rank, size, bytes, Duration.ofNanos(Math.max(1, end - System.nanoTime())))))
+                        .exchange(
+                                engine,
+                                team,
+                                rank,
+                                size,
+                                bytes,
+                                Duration.ofNanos(Math.max(1, end - System.nanoTime())))))
                 .next()
                 .timeout(timeout)
                 .onErrorMap(TimeoutException.class, late -> late(team, missing(entries, prefix, size), timeout));
-        return Mono.usingWhen(
-                        directory.publish(own),
-                        publication -> exchange,
-                        DirectoryRendezvous::withdraw)
+        return Mono.usingWhen(directory.publish(own), publication -> exchange, DirectoryRendezvous::withdraw)
                 .toFuture();
     }
 
@@ -101,7 +103,8 @@ public final class DirectoryRendezvous implements Rendezvous {
             }
             case DirectoryEvent.Published added -> entries.put(added.entry().name(), added.entry());
             case DirectoryEvent.Changed changed -> entries.put(changed.entry().name(), changed.entry());
-            case DirectoryEvent.Removed removed -> entries.remove(removed.previous().name());
+            case DirectoryEvent.Removed removed ->
+                entries.remove(removed.previous().name());
             case DirectoryEvent.Damaged damaged -> entries.remove(damaged.name());
             case DirectoryEvent.Interrupted interrupted -> LOG.debug("the ranks of a team wait", interrupted.cause());
         }
@@ -121,8 +124,8 @@ public final class DirectoryRendezvous implements Rendezvous {
     private static CollectiveTimeoutException late(String team, List<Integer> missing, Duration timeout) {
         return new CollectiveTimeoutException(
                 missing.isEmpty()
-                        ? "the ranks of team '" + team + "' are in the directory, but have not all met at rank 0 within "
-                                + timeout
+                        ? "the ranks of team '" + team
+                                + "' are in the directory, but have not all met at rank 0 within " + timeout
                         : "ranks " + missing + " of team '" + team + "' have not come to the directory within "
                                 + timeout);
     }

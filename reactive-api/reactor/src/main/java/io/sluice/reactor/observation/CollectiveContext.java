@@ -80,7 +80,9 @@ public final class CollectiveContext extends Observation.Context {
 
             @Override
             public TransferOutcome outcomeOf(Throwable error) {
-                return error instanceof CollectiveTimeoutException ? TransferOutcome.TIMEOUT : TransferOutcome.of(error);
+                return error instanceof CollectiveTimeoutException
+                        ? TransferOutcome.TIMEOUT
+                        : TransferOutcome.of(error);
             }
 
             @Override

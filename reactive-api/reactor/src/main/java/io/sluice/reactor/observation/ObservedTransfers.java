@@ -86,8 +86,7 @@ public final class ObservedTransfers {
         return transfers -> transfers.tap(subscriber -> signals(subscriber, connection, operation));
     }
 
-    private <T> ObservedSignals<T> signals(
-            ContextView subscriber, ReactiveConnection connection, Operation operation) {
+    private <T> ObservedSignals<T> signals(ContextView subscriber, ReactiveConnection connection, Operation operation) {
         TransferContext context = new TransferContext(connection.connection(), operation);
         Observation observation = Observation.createNotStarted(
                 convention, DefaultTransferObservationConvention.INSTANCE, () -> context, registry);
