@@ -71,6 +71,12 @@ record Cross(
      */
     record Piece(long targetPlace, int rank, long sourcePlace, long count) {}
 
+    /** The same with the algorithm that the team chooses. */
+    Cross automatic() {
+        return new Cross(
+                called, size, count, type, operation, inPlace, Algorithm.AUTO, persistent, exact, offset, root, seed);
+    }
+
     /** Elements of a block, by rank. */
     long block(int rank) {
         return switch (called) {

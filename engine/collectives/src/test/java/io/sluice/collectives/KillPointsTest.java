@@ -17,6 +17,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
@@ -251,7 +252,11 @@ class KillPointsTest {
                     "some collectives have ended",
                     () -> calls.stream().allMatch(each -> each.ended() >= ENDED_BETWEEN_POINTS));
             process.freeze();
+            long frozen = System.nanoTime();
             survivors.assertEnded(teams, calls, victim);
+            System.out.println("KillPointsTest " + transport + ": all had ended "
+                    + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - frozen)
+                    + " ms after the rank was frozen, with a liveness time-out of " + LIVENESS.toMillis() + " ms");
             survivors.assertSmallerTeamIsRight(teams, random.nextInt(Integer.MAX_VALUE));
             survivors.assertNothingIsLeft();
             process.thaw();

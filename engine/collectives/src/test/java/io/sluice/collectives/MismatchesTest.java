@@ -45,7 +45,8 @@ class MismatchesTest {
             return new What(kind, COUNT, TYPE, ReduceOperation.SUM, 0, Algorithm.AUTO);
         }
 
-        void call(Team team, MemoryRegion source, MemoryRegion target, CollectiveCallback callback) {
+        <C extends Collective> void call(
+                CollectiveOperations<C> team, MemoryRegion source, MemoryRegion target, CollectiveCallback callback) {
             CollectiveOptions options = CollectiveOptions.defaults().withAlgorithm(algorithm);
             switch (kind) {
                 case ALL_REDUCE -> team.allReduce(source, 0, target, 0, count, type, operation, options, callback);
@@ -59,6 +60,16 @@ class MismatchesTest {
                 case ALL_TO_ALL -> team.allToAll(source, 0, target, 0, count, type, options, callback);
                 default -> team.barrier(options, callback);
             }
+        }
+    }
+
+    /** Not every algorithm serves every number of ranks. */
+    private static boolean serves(Team team, What what, MemoryRegion source, MemoryRegion target) {
+        try {
+            what.call(team.prepare(), source, target, (called, error) -> {});
+            return true;
+        } catch (IllegalArgumentException e) {
+            return false;
         }
     }
 
@@ -142,25 +153,33 @@ class MismatchesTest {
             List<MemoryRegion> targets = ranks.each(rank -> ranks.region(rank, BUFFER_BYTES));
             pairs(different)
                     .forEach((what, others) -> others.forEach(other -> {
-                        int odd = random.nextInt(RANKS);
                         List<Team> teams = ranks.formTeams(options -> options.scratchBytes(1 << 20)).stream()
                                 .map(Patience::await)
                                 .toList();
-                        List<@Nullable SluiceException> errors = call(rank -> callback -> (rank == odd ? other : what)
-                                .call(teams.get(rank), sources.get(rank), targets.get(rank), callback));
-                        for (int i = 0; i < MOST_CALLS && errors.contains(null); i++) {
-                            List<@Nullable SluiceException> later = call(rank ->
-                                    callback -> teams.get(rank).barrier(CollectiveOptions.defaults(), callback));
-                            for (int rank = 0; rank < RANKS; rank++) {
-                                errors.set(rank, errors.get(rank) == null ? later.get(rank) : errors.get(rank));
-                            }
+                        if (serves(teams.getFirst(), what, sources.getFirst(), targets.getFirst())
+                                && serves(teams.getFirst(), other, sources.getFirst(), targets.getFirst())) {
+                            callDifferently(what, other, teams, sources, targets);
                         }
-                        assertThat(errors)
-                                .as("%s, but rank %d %s", what, odd, other)
-                                .allSatisfy(error -> assertThat(error).isInstanceOf(CollectiveMismatchException.class));
                         teams.stream().map(Team::closeAsync).toList().forEach(Patience::await);
                     }));
         }
+    }
+
+    private void callDifferently(
+            What what, What other, List<Team> teams, List<MemoryRegion> sources, List<MemoryRegion> targets) {
+        int odd = random.nextInt(RANKS);
+        List<@Nullable SluiceException> errors = call(rank -> callback ->
+                (rank == odd ? other : what).call(teams.get(rank), sources.get(rank), targets.get(rank), callback));
+        for (int i = 0; i < MOST_CALLS && errors.contains(null); i++) {
+            List<@Nullable SluiceException> later =
+                    call(rank -> callback -> teams.get(rank).barrier(CollectiveOptions.defaults(), callback));
+            for (int rank = 0; rank < RANKS; rank++) {
+                errors.set(rank, errors.get(rank) == null ? later.get(rank) : errors.get(rank));
+            }
+        }
+        assertThat(errors)
+                .as("%s, but rank %d %s", what, odd, other)
+                .allSatisfy(error -> assertThat(error).isInstanceOf(CollectiveMismatchException.class));
     }
 
     /** Calls on a rank. */
