@@ -40,6 +40,11 @@ class CalledCollective implements Collective, RunEnd {
         Parts(TeamLoop loop, int size, Duration timeout, WorkMemory work, Memory nothing, Reducer reducer) {
             this(loop, size, timeout, work, nothing, reducer, new TeamFigures(size));
         }
+
+        /** Returns the same with figures of their own. */
+        Parts uncounted() {
+            return new Parts(loop, size, timeout, work, nothing, reducer);
+        }
     }
 
     /**

@@ -56,7 +56,8 @@ final class CommonTransport {
             }
             parts.work().give(region);
         };
-        new CalledCollective(parts, call, options, callback, -1).run(callback);
+        // no call of the user's
+        new CalledCollective(parts.uncounted(), call, options, callback, -1).run(callback);
         return agreed;
     }
 

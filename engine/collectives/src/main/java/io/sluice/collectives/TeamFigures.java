@@ -10,12 +10,12 @@ import org.jspecify.annotations.Nullable;
 
 /** The counters of a team on this rank. The loop counts; any thread reads. */
 final class TeamFigures {
-    private static final int CODES = 256;
-    private static final int KINDS = CollectiveKind.values().length + 1;
+    private static final int ALGORITHMS = Algorithm.values().length;
+    private static final int KINDS = CollectiveKind.values().length;
 
     private final int size;
     private final PeerWaits waits;
-    private final AtomicReferenceArray<@Nullable CollectiveFigures> all = new AtomicReferenceArray<>(KINDS * CODES);
+    private final AtomicReferenceArray<@Nullable CollectiveFigures> all = new AtomicReferenceArray<>(KINDS * ALGORITHMS);
 
     TeamFigures(int size) {
         this.size = size;
@@ -38,7 +38,7 @@ final class TeamFigures {
     }
 
     private CollectiveFigures of(CollectiveKind kind, Algorithm algorithm) {
-        int at = kind.code() * CODES + algorithm.code();
+        int at = kind.ordinal() * ALGORITHMS + algorithm.ordinal();
         CollectiveFigures figures = all.get(at);
         if (figures == null) {
             figures = new CollectiveFigures(kind, algorithm);

@@ -81,8 +81,12 @@ public final class DirectoryRendezvous implements Rendezvous {
                 .next()
                 .timeout(timeout)
                 .onErrorMap(TimeoutException.class, late -> late(team, missing(entries, prefix, size), timeout));
-        return Mono.usingWhen(directory.publish(own), publication -> exchange, DirectoryRendezvous::withdraw)
-                .toFuture();
+        CompletableFuture<List<byte[]>> exchanged = new CompletableFuture<>();
+        Mono.usingWhen(directory.publish(own), publication -> exchange, DirectoryRendezvous::withdraw)
+                .switchIfEmpty(Mono.error(() -> new DirectoryClosedException(
+                        "the directory was closed before the ranks of team '" + team + "' had met")))
+                .subscribe(exchanged::complete, exchanged::completeExceptionally);
+        return exchanged;
     }
 
     private static Mono<Void> withdraw(Publication publication) {

@@ -47,8 +47,8 @@ final class RankBuffers implements AutoCloseable {
             case BARRIER -> 0;
         };
         int slots = plan.slots(measured);
-        source = engine.allocate(slots * CollectivePlan.stride(sourceBytes), RegionOptions.local());
-        target = engine.allocate(slots * CollectivePlan.stride(targetBytes), RegionOptions.local());
+        source = engine.allocate(slots * CollectivePlan.stride(sourceBytes), RegionOptions.readOnly());
+        target = engine.allocate(slots * CollectivePlan.stride(targetBytes), RegionOptions.readOnly());
     }
 
     MemoryRegion source() {
