@@ -31,6 +31,11 @@ class PagesTest {
     }
 
     @Test
+    void collectives() throws IOException {
+        PagePrograms.check(PAGES.resolve("collectives.md"), SNIPPETS.resolve("TeamOfRanks.java"));
+    }
+
+    @Test
     void integrity() throws IOException {
         PagePrograms.check(PAGES.resolve("integrity.md"), SNIPPETS.resolve("CheckedWrite.java"));
     }

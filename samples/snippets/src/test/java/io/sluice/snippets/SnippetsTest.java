@@ -31,6 +31,7 @@ class SnippetsTest {
     private static final Path SOURCES = Path.of("src/main/java/io/sluice/snippets");
     private static final Path SOFT_GPU = Path.of("../../native/target/native-objects/libsoftgpu.so");
     private static final Map<String, List<String>> SHOWN = Map.ofEntries(
+            entry("AllReduce", List.of("rank 0 has 11.0 at place 10", "rank 2 has 11.0 at place 10")),
             entry("AtomicCounters", List.of("ticket 2", "taken: true", "second time: false", "tickets given: 3")),
             entry("ExportMetrics", List.of("sluice_transfer_bytes_total{engine=\"writer\"")),
             entry("KernelLaunch", List.of("after 3 rounds the last number is 6")),
@@ -42,6 +43,13 @@ class SnippetsTest {
             entry("Reconnect", List.of("connections made: 2")),
             entry("SignalledWrites", List.of("4 layers have arrived; the last: a layer")),
             entry("SpringBootActuator", List.of("health: UP", "meter: sluice.regions")),
+            entry(
+                    "SurviveALostRank",
+                    List.of(
+                            "rank 0 has lost ranks [1]",
+                            "rank 2 has lost ranks [1]",
+                            "rank 0 of 2 in epoch 1",
+                            "rank 1 of 2 in epoch 1")),
             entry("VectoredWrites", List.of("5050 bytes in 100 ranges")),
             entry("VertxVerticle", List.of("written by a verticle: a page")),
             entry("WriteBytes", List.of("64 bytes written: hello")));
