@@ -15,7 +15,8 @@ final class TeamFigures {
 
     private final int size;
     private final PeerWaits waits;
-    private final AtomicReferenceArray<@Nullable CollectiveFigures> all = new AtomicReferenceArray<>(KINDS * ALGORITHMS);
+    private final AtomicReferenceArray<@Nullable CollectiveFigures> all =
+            new AtomicReferenceArray<>(KINDS * ALGORITHMS);
 
     TeamFigures(int size) {
         this.size = size;

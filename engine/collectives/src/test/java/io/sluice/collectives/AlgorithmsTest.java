@@ -246,7 +246,7 @@ class AlgorithmsTest {
     }
 
     @Test
-    void blocksOfDifferentLengthsAreSentPairwiseWhateverEachRankSends() {
+    void blocksOfDifferentLengthsAreSentPairwise() {
         try (Ranks ranks = Ranks.form("shm", 3)) {
             long most = 20_000;
             List<MemoryRegion> source = buffers(ranks, 3 * most, AlgorithmsTest::number);

@@ -280,8 +280,8 @@ class MappedCollectivesTest {
             allReduce(ranks, source, target, count);
             assertAre("all-reduce", target, count, (rank, place) -> sum(3, place));
             assertThat(algorithms)
-                    .containsOnly(AlgorithmTable.defaults()
-                            .chooseUnmapped(CollectiveKind.ALL_REDUCE, "shm", 3, 4L * count));
+                    .containsOnly(
+                            AlgorithmTable.defaults().chooseUnmapped(CollectiveKind.ALL_REDUCE, "shm", 3, 4L * count));
             algorithms.clear();
             allReduce(ranks, source, source, count);
             assertAre("all-reduce", source, count, (rank, place) -> sum(3, place));

@@ -47,8 +47,7 @@ public final class AllReduce {
         TeamOptions options = TeamOptions.rank(rank).of(RANKS).rendezvous(rankZero);
         return Mono.usingWhen(
                 ReactiveTeam.form(engine.engine(), options),
-                team -> team.allReduce(
-                                numbers, 0, numbers, 0, COUNT, ElementType.FLOAT32, ReduceOperation.AVERAGE)
+                team -> team.allReduce(numbers, 0, numbers, 0, COUNT, ElementType.FLOAT32, ReduceOperation.AVERAGE)
                         .map(ended -> "rank " + rank + " has "
                                 + numbers.segment().getAtIndex(ValueLayout.JAVA_FLOAT, 10) + " at place 10, by "
                                 + ended.algorithm()),

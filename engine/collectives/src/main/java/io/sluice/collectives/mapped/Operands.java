@@ -9,7 +9,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reduces elements of all ranks in the order of the ranks, in one pass in C, by addresses: whoever calls it keeps the memory
+ * Reduces elements of all ranks in the order of the ranks, in one pass in C, by addresses: the caller keeps the memory
  * from ending meanwhile.
  *
  * @param type a {@link TypeCode}

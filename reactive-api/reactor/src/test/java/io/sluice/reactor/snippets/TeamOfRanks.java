@@ -18,10 +18,8 @@ final class TeamOfRanks {
     static Mono<Collective> average(TransferEngine engine, int rank, MemoryRegion gradients, long count) {
         // begin
         Mono<Collective> averaged = Mono.usingWhen(
-                ReactiveTeam.form(
-                        engine, TeamOptions.rank(rank).of(4).rendezvous(EngineAddress.of("10.0.0.1", 7000))),
-                team -> team.allReduce(
-                        gradients, 0, gradients, 0, count, ElementType.FLOAT32, ReduceOperation.AVERAGE),
+                ReactiveTeam.form(engine, TeamOptions.rank(rank).of(4).rendezvous(EngineAddress.of("10.0.0.1", 7000))),
+                team -> team.allReduce(gradients, 0, gradients, 0, count, ElementType.FLOAT32, ReduceOperation.AVERAGE),
                 ReactiveTeam::close);
         // end
         return averaged;
@@ -29,9 +27,8 @@ final class TeamOfRanks {
 
     static Mono<ReactiveTeam> survive(ReactiveTeam team) {
         // begin
-        Mono<ReactiveTeam> survivors = team.barrier()
-                .thenReturn(team)
-                .onErrorResume(RankFailedException.class, lost -> team.shrink());
+        Mono<ReactiveTeam> survivors =
+                team.barrier().thenReturn(team).onErrorResume(RankFailedException.class, lost -> team.shrink());
         // end
         return survivors;
     }

@@ -145,7 +145,7 @@ enum CollectiveDriver {
         List<String> link = new ArrayList<>(List.of(this == GLOO ? compilerOfCpp() : BaselineBuild.compiler()));
         link.addAll(List.of("-o", folder.resolve(fileName()).toString()));
         link.addAll(objects);
-        // What the library needs in turn lies beside it, where it may be unpacked and not installed.
+        // What the library needs in turn lies next to it, where it may be unpacked and not installed.
         link.addAll(
                 List.of("-L" + place.libraries(), "-l" + library, "-Wl,--allow-shlib-undefined,--disable-new-dtags"));
         link.add("-Wl,-rpath," + place.libraries());
