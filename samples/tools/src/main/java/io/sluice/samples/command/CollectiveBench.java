@@ -317,7 +317,13 @@ final class CollectiveBench {
         BooleanSupplier ended = () -> end.isDone() || termination.isRequested();
         CollectivePlan plan = measuring.plan(this, ranks.getFirst());
         try (TransferEngine engine = engine(transport)) {
-            Team team = RankProcesses.result(Team.form(engine, team(rank, plan.ranks(), meeting, algorithms)));
+            CompletableFuture<Team> forming = Team.form(engine, team(rank, plan.ranks(), meeting, algorithms));
+            CompletableFuture.anyOf(forming, end).handle((any, error) -> true).join();
+            if (!forming.isDone()) {
+                // The first rank's process is gone.
+                return ExitCodes.OK;
+            }
+            Team team = RankProcesses.result(forming);
             try {
                 new CollectiveRun(engine, team, plan, ended).measure(result -> {});
                 end.join();
