@@ -31,13 +31,15 @@ public final class SurviveALostRank {
                                 .of(RANKS)
                                 .rendezvous(engines.getFirst().address())))
                 .collectList()
-                .block();
+                .blockOptional()
+                .orElseThrow();
 
         engines.get(1).close().block();
         List<ReactiveTeam> survivors = Flux.just(teams.get(0), teams.get(2))
                 .flatMapSequential(SurviveALostRank::barrierOrShrink)
                 .collectList()
-                .block();
+                .blockOptional()
+                .orElseThrow();
 
         survivors.forEach(team -> System.out.println("rank " + team.team().rank() + " of "
                 + team.team().size() + " in epoch " + team.team().epoch()));
