@@ -32,6 +32,10 @@ final class CallsOfRanks {
         headers[place] = run.header();
         counts[place] = run.count();
         next = run.number() + 1;
+        if (early.isEmpty()) {
+            // without an iterator, which compilers do not always save
+            return null;
+        }
         HeaderMismatch different = null;
         for (Iterator<Awaited> each = early.iterator(); each.hasNext(); ) {
             Awaited awaited = each.next();
