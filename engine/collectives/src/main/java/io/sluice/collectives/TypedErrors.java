@@ -70,4 +70,12 @@ record TypedErrors(String team) implements TeamErrors {
     public SluiceException closed() {
         return new TeamClosedException(team + " is closed on this rank");
     }
+
+    @Override
+    public SluiceException removed(@Nullable Throwable cause) {
+        if (cause instanceof SluiceException error) {
+            return error;
+        }
+        return cause == null ? closed() : new SluiceException(team + " has failed on this rank", cause);
+    }
 }

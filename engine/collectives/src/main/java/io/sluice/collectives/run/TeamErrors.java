@@ -29,4 +29,7 @@ public interface TeamErrors {
 
     /** The team was closed here. */
     SluiceException closed();
+
+    /** The loop runs the team no more: its engine was closed, or the team's code threw the cause. */
+    SluiceException removed(@Nullable Throwable cause);
 }

@@ -567,7 +567,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
     @Override
     public void removed(@Nullable Throwable cause) {
         if (failure == null) {
-            failure = cause instanceof SluiceException error ? error : errors.closed();
+            failure = errors.removed(cause);
         }
         breakOff();
         links.stop();
