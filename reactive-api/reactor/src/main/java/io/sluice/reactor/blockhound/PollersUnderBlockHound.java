@@ -18,8 +18,8 @@ public final class PollersUnderBlockHound implements BlockHoundIntegration {
     @Override
     public void applyTo(BlockHound.Builder builder) {
         builder.nonBlockingThreadPredicate(others -> others.or(TransferEngine::isPollerThread));
-        // BlockHound treats spinning and yielding as blocking, but an idle poller does just that, and so does a rank that
-        // waits for another a moment.
+        // BlockHound treats spinning and yielding as blocking, but an idle poller does just that, and so does a rank
+        // that waits for another a moment.
         builder.allowBlockingCallsInside("io.sluice.engine.progress.IdleStrategy", "idle")
                 .allowBlockingCallsInside("io.sluice.collectives.run.Lookout", "comes")
                 .allowBlockingCallsInside("io.sluice.collectives.run.Lookout", "looksOn");
