@@ -22,8 +22,7 @@ final class NoBlockingOnPollers implements BeforeAllCallback, AfterEachCallback 
     public void beforeAll(ExtensionContext context) {
         if (INSTALLED.compareAndSet(false, true)) {
             // A worker that waits for its queue while BlockHound redefines the queue's classes may die of it, and the
-            // tasks
-            // of its scheduler then wait for ever: those that exist are given up, and new ones begin afterwards.
+            // tasks of its scheduler then wait for ever: those that exist are given up, and new ones begin afterwards.
             Schedulers.shutdownNow();
         }
         // Once for the JVM's life. It finds by itself which threads are pollers.
