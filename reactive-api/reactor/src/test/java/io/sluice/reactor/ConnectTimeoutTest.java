@@ -27,10 +27,17 @@ class ConnectTimeoutTest {
     }
 
     private void bothSidesHave(int connections) {
-        Patience.until(
-                "both sides have " + connections + " connections",
-                () -> here.engine().connections().size() == connections
-                        && there.engine().connections().size() == connections);
+        try {
+            Patience.until(
+                    "both sides have " + connections + " connections",
+                    () -> here.engine().connections().size() == connections
+                            && there.engine().connections().size() == connections);
+        } catch (AssertionError late) {
+            throw new AssertionError(
+                    late.getMessage() + ", but " + here.engine().connections() + " and "
+                            + there.engine().connections(),
+                    late);
+        }
     }
 
     private static boolean isSeen(Mono<ReactiveConnection> connect) {
