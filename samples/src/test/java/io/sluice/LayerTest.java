@@ -55,6 +55,7 @@ class LayerTest {
             .resideInAnyPackage(
                     "io.sluice.engine..",
                     "io.sluice.collectives..",
+                    "io.sluice.experts..",
                     "io.sluice.reactor..",
                     "io.sluice.directory..",
                     "io.sluice.vertx..",
@@ -69,6 +70,7 @@ class LayerTest {
             .dependOnClassesThat()
             .resideInAnyPackage(
                     "io.sluice.collectives..",
+                    "io.sluice.experts..",
                     "io.sluice.reactor..",
                     "io.sluice.directory..",
                     "io.sluice.vertx..",

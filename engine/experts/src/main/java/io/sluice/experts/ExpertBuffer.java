@@ -1,0 +1,48 @@
+package io.sluice.experts;
+
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * A team's memory for dispatch and combine: each rank has some of the experts, and memory for what the others send it.
+ * All work is done on the team's loop; all methods may be called from any thread.
+ *
+ * <p>When a rank is lost, a call exceeds its time, or the team is revoked or closed, all pending calls of all ranks end
+ * with an error, and later calls throw it.
+ */
+public interface ExpertBuffer extends LowLatencyOperations {
+    /**
+     * Returns the options.
+     *
+     * @return as the buffer was created
+     */
+    ExpertOptions options();
+
+    /**
+     * Returns this rank.
+     *
+     * @return as {@link io.sluice.collectives.Team#rank()}
+     */
+    int rank();
+
+    /**
+     * Returns the number of ranks.
+     *
+     * @return as {@link io.sluice.collectives.Team#size()}
+     */
+    int ranks();
+
+    /**
+     * Returns the communication back end.
+     *
+     * @return its name, such as {@code sluice}
+     */
+    String backend();
+
+    /**
+     * Closes the buffer: pending calls end with {@link ExpertBufferClosedException} here, and those of other ranks with
+     * {@link ExpertsLostException}, as do their later ones. Memory of results is released as well. The team stays open.
+     *
+     * @return completes when nothing touches the buffer's memory any more; a second call has the same result
+     */
+    CompletableFuture<Void> closeAsync();
+}
