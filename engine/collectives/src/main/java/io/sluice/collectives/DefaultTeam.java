@@ -1,8 +1,11 @@
 package io.sluice.collectives;
 
 import io.sluice.collectives.run.TeamLoop;
+import io.sluice.engine.Connection;
 import io.sluice.engine.EngineAddress;
+import io.sluice.engine.EngineLoop;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferEngine;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -12,12 +15,14 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /** A team that was formed. */
 final class DefaultTeam extends CheckedCollectives<Collective> implements Team {
@@ -26,6 +31,7 @@ final class DefaultTeam extends CheckedCollectives<Collective> implements Team {
     private final CalledCollective.Parts parts;
     private final PreparedCollectives prepared;
     private final Members members;
+    private final Peers peers;
     private final Supplier<CompletableFuture<Void>> release;
     private final TeamMetrics metrics;
     private final AtomicLong splits = new AtomicLong();
@@ -40,6 +46,17 @@ final class DefaultTeam extends CheckedCollectives<Collective> implements Team {
      */
     record Members(TransferEngine engine, List<EngineAddress> addresses, long id, long epoch) {}
 
+    /**
+     * How this rank reaches the others.
+     *
+     * @param regions of the other ranks; null for this one
+     */
+    record Peers(EngineLoop loop, @Nullable RemoteRegion[] regions) {
+        Connection connection(int rank) {
+            return Objects.requireNonNull(regions[rank]).connection();
+        }
+    }
+
     private record Part(int rank, int color, int key) {}
 
     /**
@@ -53,6 +70,7 @@ final class DefaultTeam extends CheckedCollectives<Collective> implements Team {
             CalledCollective.Parts parts,
             int channels,
             Members members,
+            Peers peers,
             Supplier<CompletableFuture<Void>> release) {
         super(ranks);
         this.options = options;
@@ -60,6 +78,7 @@ final class DefaultTeam extends CheckedCollectives<Collective> implements Team {
         this.loop = parts.loop();
         this.prepared = new PreparedCollectives(ranks, parts, channels);
         this.members = members;
+        this.peers = peers;
         this.release = release;
         this.metrics = new CountedTeam(members.engine.metrics().engine(), this, parts.figures());
     }
@@ -139,6 +158,26 @@ final class DefaultTeam extends CheckedCollectives<Collective> implements Team {
     @Override
     public long epoch() {
         return members.epoch;
+    }
+
+    @Override
+    public TransferEngine engine() {
+        return members.engine;
+    }
+
+    @Override
+    public EngineLoop loop() {
+        return peers.loop;
+    }
+
+    @Override
+    public CompletionStage<Void> ended() {
+        return loop.ended();
+    }
+
+    @Override
+    public CompletableFuture<SharedRegion> share(MemoryRegion region) {
+        return RegionSharing.share(this, peers::connection, parts.work(), region);
     }
 
     @Override

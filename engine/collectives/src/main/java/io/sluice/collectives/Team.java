@@ -1,9 +1,11 @@
 package io.sluice.collectives;
 
+import io.sluice.engine.EngineLoop;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.TransferEngine;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 
 /**
  * Ranks 0 to n − 1, each an engine, that call collectives together. Each rank connects to all others and gives them
@@ -65,6 +67,28 @@ public interface Team extends CollectiveOperations<Collective> {
      * @return 0 for a team that was formed or split off
      */
     long epoch();
+
+    /**
+     * Returns the engine that the team was formed on.
+     *
+     * @return this rank's engine
+     */
+    TransferEngine engine();
+
+    /**
+     * Returns the loop that drives this rank's collectives, and its connections to the other ranks.
+     *
+     * @return never changes
+     */
+    EngineLoop loop();
+
+    /**
+     * Returns a stage that completes when no collective can succeed here any more.
+     *
+     * @return completes normally if the team is closed here, else with the error with which pending collectives end and
+     *     that later calls throw
+     */
+    CompletionStage<Void> ended();
 
     /**
      * Returns what this rank counts.
@@ -133,6 +157,17 @@ public interface Team extends CollectiveOperations<Collective> {
             int tag,
             CollectiveOptions options,
             CollectiveCallback callback);
+
+    /**
+     * Attaches a region of each rank on all others, for transfers of the caller's own between ranks. A collective: all
+     * ranks call it in the same order as others, each with a region of its engine.
+     *
+     * @param region gives peers rights; its length may differ from those of other ranks
+     * @return the regions, once all ranks have attached them; else, on all ranks, the error of a collective, or why a
+     *     region could not be attached
+     * @throws IllegalStateException if the region gives peers no rights
+     */
+    CompletableFuture<SharedRegion> share(MemoryRegion region);
 
     /**
      * Revokes the team: pending collectives of all ranks end with {@link TeamRevokedException}, and so do later ones.

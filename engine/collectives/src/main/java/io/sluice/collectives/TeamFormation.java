@@ -229,6 +229,7 @@ final class TeamFormation {
                             parts,
                             CHANNELS,
                             members,
+                            new DefaultTeam.Peers(loop, attached),
                             () -> CompletableFuture.allOf(work.close(), release()));
                     return CompletableFuture.completedFuture(team);
                 })

@@ -16,6 +16,7 @@ import java.util.Collections;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentSkipListSet;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -52,7 +53,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
     private final Submissions incoming;
     private final Set<Integer> failed = new ConcurrentSkipListSet<>();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
-    private volatile @Nullable SluiceException failure;
+    private final TeamEnd ending = new TeamEnd();
     private volatile boolean stopped;
     private EngineLoop.@Nullable SourceHandle handle;
     private long numbers;
@@ -135,7 +136,12 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
 
     /** Returns why no collective can succeed any more, or null. */
     public @Nullable SluiceException failure() {
-        return failure;
+        return ending.error();
+    }
+
+    /** Returns a stage that completes when no collective can succeed any more. */
+    public CompletionStage<Void> ended() {
+        return ending.stage();
     }
 
     /** Returns the ranks that were lost or have left, as far as this rank knows; a view. */
@@ -149,10 +155,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
      * @param timeoutNanos how long it may take
      */
     public void submit(Pending run, long timeoutNanos) {
-        SluiceException error = failure;
-        if (error != null) {
-            throw error;
-        }
+        ending.check();
         incoming.add(run, timeoutNanos);
         signal();
         if (stopped) {
@@ -211,8 +214,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
     public CompletableFuture<Void> close() {
         onLoop(() -> {
             closing = true;
-            if (failure == null) {
-                failure = errors.closed();
+            if (ending.closed(errors.closed())) {
                 breakOff();
             }
             links.stop();
@@ -235,12 +237,12 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
         int looks = 0;
         do {
             used += work(most - used);
-        } while (failure == null && used < most && ++looks < MOST_LOOKS && (!incoming.isEmpty() || lookout.comes()));
+        } while (ending.error() == null && used < most && ++looks < MOST_LOOKS && (!incoming.isEmpty() || lookout.comes()));
         long now = System.nanoTime();
         if (all.isTime(now)) {
             expire(now);
         }
-        if (failure != null) {
+        if (ending.error() != null) {
             endFailed();
         } else if (used >= most || lookout.looksOn(now, found)) {
             return budget;
@@ -254,10 +256,10 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
         }
         int used = 0;
         firstChannel = (firstChannel + 1) % channels.length;
-        for (int i = 0; i < channels.length && used < budget && failure == null; i++) {
+        for (int i = 0; i < channels.length && used < budget && ending.error() == null; i++) {
             used += advance(channels[(firstChannel + i) % channels.length], budget - used);
         }
-        if ((exchangesReady || links.isExchangeReady()) && failure == null) {
+        if ((exchangesReady || links.isExchangeReady()) && ending.error() == null) {
             used += advanceExchanges(Math.max(1, budget - used));
         }
         found |= used > 0;
@@ -272,7 +274,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
             disagree(calls.called(run));
             int channel = run.pinnedChannel();
             channels[channel < 0 ? (int) (run.number() % channels.length) : channel].add(run);
-        } else if (added instanceof PointToPoint point && failure == null) {
+        } else if (added instanceof PointToPoint point && ending.error() == null) {
             links.exchange(point.peer).add(point);
             exchangesReady = true;
         }
@@ -285,7 +287,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
         exchangesReady = false;
         int used = 0;
         for (Exchange exchange : links.exchanges) {
-            if (exchange != null && failure == null) {
+            if (exchange != null && ending.error() == null) {
                 int each = 0;
                 try {
                     each = exchange.advance(Math.max(1, budget - used));
@@ -327,7 +329,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
 
     private int advance(Channel channel, int budget) {
         int used = 0;
-        while (used < budget && failure == null && channel.takeReady()) {
+        while (used < budget && ending.error() == null && channel.takeReady()) {
             Run run = channel.current();
             if (run == null) {
                 return used;
@@ -478,8 +480,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
     }
 
     private void fail(SluiceException error, int reason, Set<Integer> ranks) {
-        if (failure == null) {
-            failure = error;
+        if (ending.failed(error)) {
             breakOff();
             words.revoke(Revocation.word(reason, ranks));
             links.stop();
@@ -552,7 +553,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
             }
         }
         all.remove(run);
-        end(run, failure);
+        end(run, ending.error());
     }
 
     private void finish() {
@@ -566,9 +567,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
 
     @Override
     public void removed(@Nullable Throwable cause) {
-        if (failure == null) {
-            failure = errors.removed(cause);
-        }
+        ending.failed(errors.removed(cause));
         breakOff();
         links.stop();
         words.stop();
@@ -586,10 +585,10 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
     private synchronized void endAll() {
         for (Pending run = all.oldest(); run != null; run = all.oldest()) {
             all.remove(run);
-            end(run, failure);
+            end(run, ending.error());
         }
         for (Pending run = incoming.poll(); run != null; run = incoming.poll()) {
-            end(run, failure);
+            end(run, ending.error());
         }
     }
 
