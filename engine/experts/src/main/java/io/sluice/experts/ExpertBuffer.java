@@ -1,5 +1,6 @@
 package io.sluice.experts;
 
+import io.sluice.collectives.Team;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -10,6 +11,22 @@ import java.util.concurrent.CompletableFuture;
  * with an error, and later calls throw it.
  */
 public interface ExpertBuffer extends LowLatencyOperations {
+    /**
+     * Creates a buffer. A collective: all ranks call it with the same options. Until it has completed, they call no other
+     * collectives of the team.
+     *
+     * @param team the ranks; stays open when the buffer is closed
+     * @param options how many experts there are, and how large tokens are
+     * @return the buffer; or {@link BackendUnavailableException}, {@link
+     *     io.sluice.collectives.CollectiveMismatchException} if ranks have different options, {@link
+     *     io.sluice.engine.RegistrationException} if the memory would be more than half of what is free, or an error of
+     *     the team
+     * @throws IllegalArgumentException if the experts cannot be divided among the ranks
+     */
+    static CompletableFuture<ExpertBuffer> create(Team team, ExpertOptions options) {
+        return BufferFormation.create(team, options);
+    }
+
     /**
      * Returns the options.
      *

@@ -1,19 +1,33 @@
 package io.sluice.experts;
 
 /**
- * Where things are in the symmetric memory of the low-latency calls; the same on all ranks. First come the words that
- * other ranks add to, a cache line for each rank, then what they write.
+ * Where things are in the symmetric memory of the low-latency calls; the same on all ranks. First come the words that other
+ * ranks add to, a cache line for each rank. There are two sets of everything else, for odd and even generations.
  *
- * <p>There are two sets of everything that is written, which generations use by turns. The slots of dispatch are [local
- * expert][source rank][index], those of combine [token][k].
+ * <p>A rank packs each of its tokens once, into its stage. For each other rank it has a list of what goes there: how many
+ * tokens to each local expert, which, and for which of their k. A rank that has mapped the stage copies tokens out of it. Into
+ * the memory of others they are written: few of them behind the list, so that one put brings all, more to slots [local
+ * expert][source rank][index]. The slots of combine are [token][k]; few results come together as well.
  */
 final class LowLatencyLayout {
-    /** Generations use these by turns. */
+    /** For odd and for even generations. */
     static final int SETS = 2;
 
-    /** The header of a message of dispatch: the token's index on its rank, and which of its experts this is for. */
+    /** A rank has closed its buffer. */
+    static final long CLOSED = 1;
+
+    /** The buffer of a rank has failed, for a reason that the others see as well. */
+    static final long FAILED = 2;
+
+    /** Of the batches of puts, the first of those of combine. */
+    static final int COMBINE_BATCHES = SETS;
+
+    /** What a message of dispatch begins with; the token's index on its rank comes first. */
     static final int HEADER_BYTES = 16;
 
+    // more costs more to copy than a put and its acknowledgement take
+    private static final int TOGETHER_BYTES = 128 << 10;
+    private static final int VECTOR = 16;
     private static final int CACHE_LINE = 64;
     private static final int PAGE = 4096;
 
@@ -22,15 +36,26 @@ final class LowLatencyLayout {
     final int hidden;
     final int tokens;
     final int topK;
-    private final long countsAt;
-    private final long dispatchAt;
+
+    /** The most tokens of a rank for one rank, once for each expert. */
+    final int mostListed;
+
+    /** The most messages that are put together. */
+    final int mostTogether;
+
+    private final long listBytes;
+    private final long listsAt;
+    private final long outboundAt;
+    private final long returnsAt;
+    private final long outboundReturnsAt;
+    private final long stageAt;
     private final long combineAt;
-    private final long bytes;
+    private final long windowBytes;
 
     /**
      * Lays memory out.
      *
-     * @throws IllegalArgumentException if the experts cannot be divided among the ranks
+     * @throws IllegalArgumentException if the experts cannot be divided among the ranks, or memory has no such length
      */
     LowLatencyLayout(ExpertOptions options, int ranks) {
         this.ranks = ranks;
@@ -38,32 +63,59 @@ final class LowLatencyLayout {
         this.hidden = options.hidden();
         this.tokens = options.maxTokensPerRank();
         this.topK = options.topK();
-        this.countsAt = (long) ranks * CACHE_LINE;
-        this.dispatchAt = align(countsAt + (long) SETS * ranks * countsBytes(), PAGE);
-        this.combineAt = align(dispatchAt + SETS * dispatchSetBytes(), PAGE);
-        this.bytes = combineAt + SETS * combineSetBytes();
+        this.mostListed = tokens * Math.min(topK, localExperts);
+        this.mostTogether = Math.min(mostListed, TOGETHER_BYTES / slotBytes());
+        this.listBytes = align(
+                Math.max(tokenIn(mostListed), messageIn(mostTogether) + (long) mostTogether * slotBytes()), CACHE_LINE);
+        this.listsAt = align((long) ranks * CACHE_LINE, PAGE);
+        this.outboundAt = listsAt + SETS * ranks * listBytes;
+        this.returnsAt = align(outboundAt + SETS * ranks * listBytes, PAGE);
+        this.outboundReturnsAt = returnsAt + SETS * ranks * returnsBytes();
+        this.stageAt = align(outboundReturnsAt + SETS * ranks * returnsBytes(), PAGE);
+        this.combineAt = align(stageAt + (long) SETS * tokens * slotBytes(), PAGE);
+        this.windowBytes = combineAt + (long) SETS * tokens * topK * combineSlotBytes();
+        if ((long) rowsOfExpert() * localExperts > Integer.MAX_VALUE) {
+            throw new IllegalArgumentException(ranks + " ranks of " + tokens + " tokens are too many for " + localExperts
+                    + " experts a rank: at most " + Integer.MAX_VALUE + " rows");
+        }
     }
 
     private static long align(long offset, long alignment) {
         return (offset + alignment - 1) / alignment * alignment;
     }
 
-    private long dispatchSetBytes() {
-        return Math.multiplyExact((long) localExperts * ranks * tokens, (long) dispatchSlotBytes());
+    /** The length of the memory that all ranks need. */
+    long windowBytes() {
+        return windowBytes;
     }
 
-    private long combineSetBytes() {
-        return Math.multiplyExact((long) tokens * topK, (long) combineSlotBytes());
+    /** The length of the slots of dispatch, which ranks need that are not all mapped. */
+    long slotsBytes() {
+        return SETS * slotsOfSetBytes();
     }
 
-    /** The length of the whole memory. */
+    private long slotsOfSetBytes() {
+        return (long) rows() * slotBytes();
+    }
+
+    /** The length of a result's memory without that for zero copies. */
+    long resultBytes() {
+        return (long) rows() * (hidden * Short.BYTES + scales() * Float.BYTES + 2L * Integer.BYTES);
+    }
+
+    /** About what a rank takes in all. */
     long bytes() {
-        return bytes;
+        return windowBytes() + slotsBytes() + SETS * resultBytes();
     }
 
     /** The most rows of a local expert. */
     int rowsOfExpert() {
         return ranks * tokens;
+    }
+
+    /** The most rows of all local experts. */
+    int rows() {
+        return localExperts * rowsOfExpert();
     }
 
     /** The number of scales of a token. */
@@ -77,7 +129,7 @@ final class LowLatencyLayout {
     }
 
     /** The length of a slot of dispatch: of the longest message. */
-    int dispatchSlotBytes() {
+    int slotBytes() {
         return HEADER_BYTES + Math.max(hidden * Short.BYTES, hidden + scales() * Float.BYTES);
     }
 
@@ -96,28 +148,30 @@ final class LowLatencyLayout {
         return (generation - 1) / SETS;
     }
 
-    /** The word that counts the dispatches whose messages from a rank are here. */
-    long dispatchArrivedAt(int rank) {
+    // ---- words ----
+
+    /** Counts the dispatches of a rank that are here. */
+    static long dispatchArrivedAt(int rank) {
         return wordAt(rank, 0);
     }
 
-    /** The word that counts the combines whose messages from a rank are here. */
-    long combineArrivedAt(int rank) {
+    /** Counts the combines of a rank that are here. */
+    static long combineArrivedAt(int rank) {
         return wordAt(rank, 1);
     }
 
-    /** The word that counts the dispatches of a set that a rank has taken out of the slots this rank wrote. */
-    long dispatchTakenAt(int rank, int set) {
+    /** Counts the dispatches of a set that a rank has received: what this rank has staged and listed may be overwritten. */
+    static long dispatchTakenAt(int rank, int set) {
         return wordAt(rank, 2 + set);
     }
 
-    /** The word that counts the combines of a set that a rank has taken out of the slots this rank wrote. */
-    long combineTakenAt(int rank, int set) {
+    /** Counts the combines of a set that a rank has received: its slots may be overwritten. */
+    static long combineTakenAt(int rank, int set) {
         return wordAt(rank, 4 + set);
     }
 
-    /** The word by which a rank says that it has closed its buffer. */
-    long leftAt(int rank) {
+    /** A rank that makes no more calls adds to it {@link #CLOSED} or {@link #FAILED}, or both. */
+    static long leftAt(int rank) {
         return wordAt(rank, 6);
     }
 
@@ -125,25 +179,76 @@ final class LowLatencyLayout {
         return (long) rank * CACHE_LINE + (long) word * Long.BYTES;
     }
 
-    /** The length of {@link #countsAt}: a word for each local expert. */
-    int countsBytes() {
-        return localExperts * Long.BYTES;
+    // ---- lists ----
+
+    /** The length of a list: a word for the format, one for each local expert, the slots of combine, and the tokens. */
+    long listBytes() {
+        return listBytes;
     }
 
-    /** Where a rank says how many tokens it has sent to each local expert: generation << 32 | count + 1. */
-    long countsAt(int set, int rank) {
-        return countsAt + ((long) set * ranks + rank) * countsBytes();
+    /** Where a rank says what it has for this one. */
+    long listAt(int set, int rank) {
+        return listsAt + ((long) set * ranks + rank) * listBytes;
     }
 
-    /** Where a message of dispatch goes. */
-    long dispatchSlotAt(int set, int localExpert, int rank, int index) {
-        return dispatchAt
-                + set * dispatchSetBytes()
-                + (((long) localExpert * ranks + rank) * tokens + index) * dispatchSlotBytes();
+    /** Where this rank writes down what it has for another, to be put there. */
+    long outboundAt(int set, int rank) {
+        return outboundAt + ((long) set * ranks + rank) * listBytes;
     }
 
-    /** Where a result of an expert goes, on the token's rank; the slot is token · topK + k. */
+    /** Where a list has the number of tokens for a local expert: generation << 32 | count + 1. */
+    static long countIn(int localExpert) {
+        return (localExpert + 1L) * Long.BYTES;
+    }
+
+    /** Where a list has an element's slot of combine, ordered by expert: token · topK + k. */
+    long combineSlotIn(int index) {
+        return (localExperts + 1L) * Long.BYTES + (long) index * Integer.BYTES;
+    }
+
+    /** Where a list has an element's token, which the messages in slots have as well. */
+    long tokenIn(int index) {
+        return combineSlotIn(mostListed + index);
+    }
+
+    /** Where the first of so many messages is that come together with a list. */
+    long messageIn(int listed) {
+        return align(combineSlotIn(listed), VECTOR);
+    }
+
+    // ---- messages ----
+
+    private long returnsBytes() {
+        return align((long) mostTogether * rowBytes(), CACHE_LINE);
+    }
+
+    /** The length of a token's vector. */
+    int rowBytes() {
+        return hidden * Short.BYTES;
+    }
+
+    /** Where few results of a rank's experts come together. */
+    long returnsAt(int set, int rank) {
+        return returnsAt + ((long) set * ranks + rank) * returnsBytes();
+    }
+
+    /** Where this rank collects few results for another, to be put there. */
+    long outboundReturnsAt(int set, int rank) {
+        return outboundReturnsAt + ((long) set * ranks + rank) * returnsBytes();
+    }
+
+    /** Where a rank has packed a token. */
+    long stageAt(int set, int token) {
+        return stageAt + ((long) set * tokens + token) * slotBytes();
+    }
+
+    /** Where a message of dispatch is written, in the memory of the slots. */
+    long slotAt(int set, int localExpert, int rank, int index) {
+        return set * slotsOfSetBytes() + (((long) localExpert * ranks + rank) * tokens + index) * slotBytes();
+    }
+
+    /** Where a result of an expert is written, on the token's rank. */
     long combineSlotAt(int set, int slot) {
-        return combineAt + set * combineSetBytes() + (long) slot * combineSlotBytes();
+        return combineAt + ((long) set * tokens * topK + slot) * combineSlotBytes();
     }
 }

@@ -2,6 +2,7 @@ package io.sluice.experts.backend;
 
 import io.sluice.engine.MemoryRegion;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -177,6 +178,13 @@ public interface CommBackend {
      * @throws IndexOutOfBoundsException if the word leaves the memory
      */
     CommWait await(SymmetricMemory memory, long offset, CommCallback callback);
+
+    /**
+     * Watches the other ranks. Once, after the first {@link #allocate}.
+     *
+     * @param listener called on the loop for each rank that is lost or closes its connections, perhaps more than once
+     */
+    void whenLost(IntConsumer listener);
 
     /**
      * Waits until the sources of all earlier operations may change again.

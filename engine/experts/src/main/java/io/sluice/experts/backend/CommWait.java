@@ -17,6 +17,13 @@ public interface CommWait {
      */
     void arm(long atLeast);
 
+    /**
+     * Ends the wait for now; it can be armed again.
+     *
+     * @return true if no call of the callback follows; false if it did not wait, or the callback is about to be called
+     */
+    boolean disarm();
+
     /** Ends the wait; its callback is not called any more. */
     void close();
 }

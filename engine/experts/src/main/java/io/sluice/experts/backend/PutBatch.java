@@ -13,7 +13,7 @@ public interface PutBatch {
      *
      * @param sourceOffset where it begins in the source, in bytes
      * @param targetOffset where it goes in the target of the other rank, in bytes
-     * @throws IndexOutOfBoundsException if it leaves its memory; thrown by this call or by {@link #start}
+     * @throws IndexOutOfBoundsException if it leaves its memory
      */
     void add(long sourceOffset, long targetOffset);
 

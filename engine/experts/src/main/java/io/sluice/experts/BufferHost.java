@@ -1,0 +1,22 @@
+package io.sluice.experts;
+
+import io.sluice.engine.SluiceException;
+import org.jspecify.annotations.Nullable;
+
+/** What a part of an expert buffer needs of the whole. */
+interface BufferHost {
+    /** Says that there is work. Any thread. */
+    void signal();
+
+    /** Throws the error that ended the buffer, if one has. Any thread. */
+    void check();
+
+    /** Ends the buffer. The loop's. */
+    void fail(SluiceException error);
+
+    /** Ends the buffer, as a rank is lost or has left. The loop's. */
+    void lost(int rank, @Nullable Throwable cause);
+
+    /** Ends the buffer, as something could not be put to a rank. The loop's. */
+    void putFailed(int rank, SluiceException error);
+}

@@ -1,0 +1,357 @@
+package io.sluice.experts;
+
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.ProtocolException;
+import io.sluice.engine.SluiceException;
+import io.sluice.experts.backend.CommMemory;
+import io.sluice.jni.ExpertKernels;
+import io.sluice.jni.ExpertSums;
+import io.sluice.jni.LogFmt;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A combine. To send, this rank stores or puts each row into the slot of its token and k on the token's rank. To receive, it
+ * adds the slots of each of its tokens.
+ */
+final class CombineCall extends LowLatencyCall<MemoryRegion> {
+    private static final int SLICE_BYTES = 64 << 10;
+    private static final int HALF_WORD = 32;
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
+
+    private final LowLatencyMemory memory;
+    private final LowLatencyLayout layout;
+    private final ResultMemory result;
+    private final CombineStage stage;
+    private CombineFormat format = CombineFormat.BF16;
+    private int tokens;
+    private @Nullable MemoryRegion y;
+    private long yOffset;
+    private @Nullable MemorySegment topkIdx;
+    private long topkIdxOffset;
+    private @Nullable MemorySegment weights;
+    private long weightsOffset;
+    private @Nullable MemoryRegion out;
+    private long outOffset;
+    private long generation;
+    private int set;
+    private int target;
+    private boolean opened;
+    // the results for a rank, which are put together
+    private boolean together;
+    private int collected;
+    private int localExpert;
+    private int row;
+    // ranks whose results were put together and are in their slots
+    private int distributed;
+    private int summed;
+    private boolean taken;
+
+    CombineCall(HookedCalls calls, LowLatencyMemory memory, ResultMemory result, CombineStage stage) {
+        super(calls);
+        this.memory = memory;
+        this.layout = memory.layout;
+        this.result = result;
+        this.stage = stage;
+    }
+
+    /** Takes the inputs; on the caller's thread. */
+    void prepare(
+            int tokenCount,
+            MemoryRegion results,
+            long resultsOffset,
+            MemorySegment choices,
+            long choicesOffset,
+            MemorySegment choiceWeights,
+            long choiceWeightsOffset,
+            MemoryRegion sums,
+            long sumsOffset,
+            CombineFormat combineFormat) {
+        tokens = tokenCount;
+        y = results;
+        yOffset = resultsOffset;
+        topkIdx = choices;
+        topkIdxOffset = choicesOffset;
+        weights = choiceWeights;
+        weightsOffset = choiceWeightsOffset;
+        out = sums;
+        outOffset = sumsOffset;
+        format = combineFormat;
+    }
+
+    // ---- sending ----
+
+    @Override
+    void begin(long number) {
+        generation = number;
+        set = LowLatencyLayout.set(number);
+        target = 1;
+        opened = false;
+        distributed = 0;
+        summed = 0;
+        taken = false;
+    }
+
+    @Override
+    boolean maySend() {
+        return memory.mayCombine(generation);
+    }
+
+    @Override
+    int send(int budget) {
+        int used = 0;
+        while (!isSent() && used < budget) {
+            // this rank itself comes last
+            int rank = (memory.rank + target) % memory.ranks();
+            Peer peer = memory.peer(rank);
+            if (!opened) {
+                open(rank, peer);
+            }
+            if (localExpert < layout.localExperts) {
+                used += sendRows(rank, peer);
+            } else {
+                finish(peer);
+            }
+        }
+        return Math.max(1, used);
+    }
+
+    private void open(int rank, @Nullable Peer peer) {
+        opened = true;
+        localExpert = 0;
+        row = 0;
+        collected = 0;
+        int rows = 0;
+        for (int local = 0; local < layout.localExperts; local++) {
+            rows += (int) result.range(local, rank);
+        }
+        together = peer != null && peer.mapped == null && isTogether(rows);
+        if (target == 1) {
+            stage.clear(set);
+        }
+        if (peer != null && peer.mapped == null) {
+            peer.clearBatches(LowLatencyLayout.COMBINE_BATCHES + set);
+        }
+    }
+
+    /** Whether so many results of a rank are put together. */
+    private boolean isTogether(int rows) {
+        return format == CombineFormat.BF16 && rows <= layout.mostTogether;
+    }
+
+    private void finish(@Nullable Peer peer) {
+        opened = false;
+        target++;
+        if (peer != null && together) {
+            peer.putReturns(set, collected);
+        } else if (peer != null) {
+            peer.startBatches(LowLatencyLayout.COMBINE_BATCHES + set, peer.combineSends[set]);
+            peer.announceCombine(set);
+        }
+    }
+
+    /** Sends some rows of an expert to a rank. */
+    private int sendRows(int rank, @Nullable Peer peer) {
+        long range = result.range(localExpert, rank);
+        int count = (int) range - row;
+        if (count <= 0) {
+            localExpert++;
+            row = 0;
+            return 0;
+        }
+        int rowBytes = layout.rowBytes();
+        int share = Math.min(count, Math.max(1, SLICE_BYTES / rowBytes));
+        int first = localExpert * layout.rowsOfExpert() + (int) (range >>> HALF_WORD) + row;
+        MemorySegment slots = memory.windowOf(rank);
+        if (together) {
+            collect(rank, first, share);
+        } else if (slots == null) {
+            put(Objects.requireNonNull(peer), first, share);
+        } else if (format == CombineFormat.BF16) {
+            ExpertKernels.copyRows(
+                    slots,
+                    layout.combineSlotAt(set, 0),
+                    layout.combineSlotBytes(),
+                    result.slotsMemory,
+                    0,
+                    Objects.requireNonNull(y).segment(),
+                    yOffset,
+                    rowBytes,
+                    null,
+                    0,
+                    rowBytes,
+                    first,
+                    share,
+                    false);
+        } else {
+            for (int i = first; i < first + share; i++) {
+                encode(slots, layout.combineSlotAt(set, slot(i)), i);
+            }
+        }
+        row += share;
+        return share * rowBytes;
+    }
+
+    private void collect(int rank, int first, int share) {
+        int rowBytes = layout.rowBytes();
+        MemorySegment.copy(
+                Objects.requireNonNull(y).segment(),
+                yOffset + (long) first * rowBytes,
+                memory.own,
+                layout.outboundReturnsAt(set, rank) + (long) collected * rowBytes,
+                (long) share * rowBytes);
+        collected += share;
+    }
+
+    private int slot(int index) {
+        int slot = result.slotsMemory.getAtIndex(INT, index);
+        if (slot < 0 || slot >= layout.tokens * layout.topK) {
+            throw new ProtocolException("a list names slot " + slot + " for a result");
+        }
+        return slot;
+    }
+
+    /** Encodes a row to a place; its length is stored by the stage. */
+    private int encode(MemorySegment to, long at, int index) {
+        int rowBytes = layout.rowBytes();
+        LogFmt.encode(
+                to,
+                at,
+                0,
+                stage.size,
+                0,
+                Objects.requireNonNull(y).segment(),
+                yOffset + (long) index * rowBytes,
+                0,
+                layout.hidden,
+                0,
+                1);
+        return stage.size.get(INT, 0);
+    }
+
+    private void put(Peer peer, int first, int share) {
+        MemoryRegion results = Objects.requireNonNull(y);
+        CommMemory direct = format == CombineFormat.BF16 ? memory.backend.source(results) : null;
+        int rowBytes = layout.rowBytes();
+        for (int i = first; i < first + share; i++) {
+            long slotAt = layout.combineSlotAt(set, slot(i));
+            if (direct != null) {
+                add(peer, direct, rowBytes, yOffset + (long) i * rowBytes, slotAt);
+                continue;
+            }
+            CommMemory staged = stage.memory(set);
+            long at = stage.next(set);
+            int bytes = rowBytes;
+            if (format == CombineFormat.BF16) {
+                MemorySegment.copy(
+                        results.segment(), yOffset + (long) i * rowBytes, staged.segment(), at, rowBytes);
+            } else {
+                bytes = encode(staged.segment(), at, i);
+            }
+            add(peer, staged, bytes, at, slotAt);
+        }
+    }
+
+    private void add(Peer peer, CommMemory source, int bytes, long sourceOffset, long targetOffset) {
+        peer.batch(LowLatencyLayout.COMBINE_BATCHES + set, source, memory.window, bytes)
+                .add(sourceOffset, targetOffset);
+    }
+
+    @Override
+    boolean isSent() {
+        return target > memory.ranks();
+    }
+
+    @Override
+    boolean isReleased() {
+        boolean released = isSent();
+        for (int rank = 0; rank < memory.ranks(); rank++) {
+            Peer peer = memory.peer(rank);
+            released &= peer == null || peer.combineSends[set].isIdle();
+        }
+        return released;
+    }
+
+    // ---- receiving ----
+
+    @Override
+    boolean hasArrived(Peer peer) {
+        return peer.combineArrived.reached(generation);
+    }
+
+    @Override
+    int receive(int budget) {
+        int used = 0;
+        while (distributed < memory.ranks() && used < budget) {
+            used += distribute(distributed);
+            distributed++;
+        }
+        int rowBytes = layout.rowBytes();
+        int tokenBytes = rowBytes * layout.topK;
+        while (distributed == memory.ranks() && summed < tokens && used < budget) {
+            int share = Math.min(tokens - summed, Math.max(1, SLICE_BYTES / tokenBytes));
+            ExpertSums.ofSlots(
+                    Objects.requireNonNull(out).segment(),
+                    outOffset,
+                    rowBytes,
+                    memory.own,
+                    layout.combineSlotAt(set, 0),
+                    layout.combineSlotBytes(),
+                    Objects.requireNonNull(topkIdx),
+                    topkIdxOffset,
+                    Objects.requireNonNull(weights),
+                    weightsOffset,
+                    format == CombineFormat.BF16 ? ExpertKernels.BFLOAT16 : ExpertKernels.LOGFMT,
+                    layout.hidden,
+                    layout.topK,
+                    summed,
+                    share);
+            summed += share;
+            used += share * tokenBytes;
+        }
+        if (distributed == memory.ranks() && summed == tokens) {
+            taken = true;
+            memory.tookCombine(set);
+            return Math.max(1, used);
+        }
+        return used;
+    }
+
+    /** Copies the results that a rank has put together to their slots. */
+    private int distribute(int rank) {
+        int first = rank * layout.localExperts;
+        int rows = result.route.count(first, first + layout.localExperts);
+        if (memory.windowOf(rank) != null || !isTogether(rows)) {
+            return 0;
+        }
+        int rowBytes = layout.rowBytes();
+        for (int i = 0; i < rows; i++) {
+            MemorySegment.copy(
+                    memory.own,
+                    layout.returnsAt(set, rank) + (long) i * rowBytes,
+                    memory.own,
+                    layout.combineSlotAt(set, result.route.slot(first, i)),
+                    rowBytes);
+        }
+        return rows * rowBytes;
+    }
+
+    @Override
+    boolean isReceived() {
+        return taken;
+    }
+
+    @Override
+    @Nullable
+    MemoryRegion ended(@Nullable SluiceException error) {
+        MemoryRegion sums = out;
+        y = null;
+        topkIdx = null;
+        weights = null;
+        out = null;
+        result.letGo();
+        return error == null ? sums : null;
+    }
+}
