@@ -6,9 +6,11 @@ import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineLoop;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
@@ -20,6 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -152,7 +155,16 @@ final class DefaultTeam extends CheckedCollectives<Collective> implements Team {
 
     @Override
     public Set<Integer> failed() {
-        return loop.failed();
+        return Collections.unmodifiableSet(loop.failed());
+    }
+
+    @Override
+    public void whenFailed(IntConsumer listener) {
+        try {
+            peers.loop.execute(() -> loop.failed().listen(listener));
+        } catch (SluiceException engineIsClosed) {
+            // it knows of no more
+        }
     }
 
     @Override

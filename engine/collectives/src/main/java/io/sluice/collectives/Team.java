@@ -6,6 +6,7 @@ import io.sluice.engine.TransferEngine;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.IntConsumer;
 
 /**
  * Ranks 0 to n − 1, each an engine, that call collectives together. Each rank connects to all others and gives them
@@ -60,6 +61,14 @@ public interface Team extends CollectiveOperations<Collective> {
      * @return a view, in ascending order
      */
     Set<Integer> failed();
+
+    /**
+     * Watches for ranks that are lost or leave.
+     *
+     * @param listener called once for each rank, on the {@linkplain #loop() loop}; also for those that are {@linkplain
+     *     #failed() known}. Must not block, and is never removed
+     */
+    void whenFailed(IntConsumer listener);
 
     /**
      * Returns how often the team has shrunk.

@@ -168,6 +168,23 @@ class SharedRegionTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp"})
+    void aRankThatLeavesOrIsLostIsTold(String transport) {
+        try (Ranks ranks = Ranks.form(transport, 3)) {
+            CompletableFuture<Integer> left = new CompletableFuture<>();
+            CompletableFuture<Integer> lost = new CompletableFuture<>();
+            ranks.team(0).whenFailed(rank -> (rank == 1 ? left : lost).complete(rank));
+            await(ranks.team(1).closeAsync());
+            assertThat(await(left)).isEqualTo(1);
+            await(ranks.engine(2).closeAsync());
+            assertThat(await(lost)).isEqualTo(2);
+            CompletableFuture<Integer> known = new CompletableFuture<>();
+            ranks.team(0).whenFailed(known::complete);
+            assertThat(await(known)).isEqualTo(1);
+        }
+    }
+
     @Test
     void theEndOfATeamIsTold() {
         try (Ranks ranks = Ranks.form("tcp", 3)) {

@@ -12,12 +12,10 @@ import io.sluice.engine.OutcomeUnknownException;
 import io.sluice.engine.RemoteAccessException;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
-import java.util.Collections;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentSkipListSet;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -51,7 +49,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
     private final int rank;
     private final MemoryRegion own;
     private final Submissions incoming;
-    private final Set<Integer> failed = new ConcurrentSkipListSet<>();
+    private final FailedRanks failed = new FailedRanks();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private final TeamEnd ending = new TeamEnd();
     private volatile boolean stopped;
@@ -144,9 +142,9 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
         return ending.stage();
     }
 
-    /** Returns the ranks that were lost or have left, as far as this rank knows; a view. */
-    public Set<Integer> failed() {
-        return Collections.unmodifiableSet(failed);
+    /** Returns the ranks that were lost or have left, as far as this rank knows. */
+    public FailedRanks failed() {
+        return failed;
     }
 
     /**
@@ -174,11 +172,10 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
     /** Ends all collectives here and on the other ranks. */
     public CompletableFuture<Void> revoke() {
         CompletableFuture<Void> done = new CompletableFuture<>();
-        Runnable task = () -> {
+        if (!onLoop(() -> {
             fail(errors.revoked(-1), Revocation.BY_CALL, Set.of(rank));
             done.complete(null);
-        };
-        if (!onLoop(task)) {
+        })) {
             done.complete(null);
         }
         return done;
