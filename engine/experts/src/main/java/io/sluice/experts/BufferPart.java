@@ -25,6 +25,9 @@ interface BufferPart {
     /** Returns whether a call is under way. */
     boolean isBusy();
 
+    /** A rank is lost or has left the team: it needs nothing more of this rank's memory. */
+    void lost(int rank);
+
     /** Ends all calls: those that are under way, and those that were handed over and not begun. */
     void fail(SluiceException error);
 

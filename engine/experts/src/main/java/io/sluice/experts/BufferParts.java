@@ -57,6 +57,13 @@ final class BufferParts implements BufferPart {
     }
 
     @Override
+    public void lost(int rank) {
+        for (BufferPart part : parts) {
+            part.lost(rank);
+        }
+    }
+
+    @Override
     public void fail(SluiceException error) {
         for (BufferPart part : parts) {
             part.fail(error);

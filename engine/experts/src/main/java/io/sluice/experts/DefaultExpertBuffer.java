@@ -57,7 +57,11 @@ final class DefaultExpertBuffer implements ExpertBuffer, BufferHost, EngineLoop.
         parts = new BufferParts(calls);
         handle = team.loop().addSource(this, BUDGET_KIB);
         team.ended().whenComplete((nothing, error) -> onLoop(() -> teamEnded(error)));
-        backend.whenLost(rank -> lost(rank, null));
+        backend.whenLost(rank -> {
+            parts().lost(rank);
+            lost(rank, null);
+            signal();
+        });
     }
 
     private boolean onLoop(Runnable task) {

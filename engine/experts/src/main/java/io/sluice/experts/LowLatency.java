@@ -390,6 +390,14 @@ final class LowLatency implements BufferPart, LowLatencyOperations, LowLatencyCa
     }
 
     @Override
+    public void lost(int rank) {
+        Peer peer = memory.peer(rank);
+        if (peer != null) {
+            peer.isLost();
+        }
+    }
+
+    @Override
     public boolean isBusy() {
         return !sending.isEmpty() || !sent.isEmpty() || !incoming.isEmpty();
     }

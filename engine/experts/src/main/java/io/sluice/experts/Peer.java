@@ -50,6 +50,7 @@ final class Peer {
     private final PreparedPut[] takesCombine = new PreparedPut[LowLatencyLayout.SETS];
     private final SymmetricMemory window;
     private final List<List<Batch>> batches = new ArrayList<>();
+    private boolean lost;
 
     private record Batch(CommMemory source, SymmetricMemory target, int bytes, PutBatch pieces) {}
 
@@ -218,9 +219,14 @@ final class Peer {
         start(takesCombine[set], words);
     }
 
+    /** It has left the team, or is lost. */
+    void isLost() {
+        lost = true;
+    }
+
     /** Whether it makes no more calls. */
     boolean isGone() {
-        return left.reached(1);
+        return lost || left.reached(1);
     }
 
     /** Whether it has closed its buffer. */

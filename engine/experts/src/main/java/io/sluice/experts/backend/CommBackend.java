@@ -180,9 +180,9 @@ public interface CommBackend {
     CommWait await(SymmetricMemory memory, long offset, CommCallback callback);
 
     /**
-     * Watches the other ranks. Once, after the first {@link #allocate}.
+     * Watches the other ranks.
      *
-     * @param listener called on the loop for each rank that is lost or closes its connections, perhaps more than once
+     * @param listener called on the loop for each rank that is lost or has left, perhaps more than once
      */
     void whenLost(IntConsumer listener);
 

@@ -223,18 +223,7 @@ final class SluiceBackend implements CommBackend {
 
     @Override
     public void whenLost(IntConsumer listener) {
-        for (int rank = 0; rank < ranks(); rank++) {
-            if (rank != rank()) {
-                int other = rank;
-                connection(other).ended().whenComplete((nothing, error) -> {
-                    try {
-                        team.loop().execute(() -> listener.accept(other));
-                    } catch (SluiceException engineIsClosed) {
-                        // which ends everything
-                    }
-                });
-            }
-        }
+        team.whenFailed(listener);
     }
 
     /** Returns the connection to another rank, which all symmetric memory shares. */
