@@ -32,8 +32,7 @@ final class RegionSharing {
     private int refused = ATTACHED;
     private @Nullable Throwable refusal;
 
-    private RegionSharing(
-            Team team, IntFunction<Connection> connections, WorkMemory work, MemoryRegion local) {
+    private RegionSharing(Team team, IntFunction<Connection> connections, WorkMemory work, MemoryRegion local) {
         this.team = team;
         this.connections = connections;
         this.work = work;
@@ -48,7 +47,8 @@ final class RegionSharing {
      */
     static CompletableFuture<SharedRegion> share(
             Team team, IntFunction<Connection> connections, WorkMemory work, MemoryRegion local) {
-        return new RegionSharing(team, connections, work, local).exchange(local.descriptor().toBytes());
+        return new RegionSharing(team, connections, work, local)
+                .exchange(local.descriptor().toBytes());
     }
 
     /** Both collectives are called at once, as other calls of the user's may follow. */

@@ -144,8 +144,8 @@ class SharedRegionTest {
     void aRankThatCallsSomethingElseEndsItOnBoth() {
         try (Ranks ranks = Ranks.form("shm", 2)) {
             CompletableFuture<SharedRegion> sharing = ranks.team(0).share(region(ranks, 0));
-            CompletableFuture<Void> other = ranks.on(
-                    1, (rank, team, callback) -> team.barrier(CollectiveOptions.defaults(), callback));
+            CompletableFuture<Void> other =
+                    ranks.on(1, (rank, team, callback) -> team.barrier(CollectiveOptions.defaults(), callback));
             failure(sharing, CollectiveMismatchException.class);
             failure(other, CollectiveMismatchException.class);
         }

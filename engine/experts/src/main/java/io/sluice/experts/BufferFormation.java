@@ -110,14 +110,14 @@ final class BufferFormation {
     }
 
     private static byte[] idOf(byte[] terms) {
-        ByteBuffer entry = ByteBuffer.wrap(terms, TERMS_BYTES - Integer.BYTES, terms.length - TERMS_BYTES + Integer.BYTES);
+        ByteBuffer entry =
+                ByteBuffer.wrap(terms, TERMS_BYTES - Integer.BYTES, terms.length - TERMS_BYTES + Integer.BYTES);
         byte[] id = new byte[entry.getInt()];
         entry.get(id);
         return id;
     }
 
-    private void checkTerms(
-            List<byte[]> all, @Nullable SluiceException own, @Nullable CommBackendProvider provider) {
+    private void checkTerms(List<byte[]> all, @Nullable SluiceException own, @Nullable CommBackendProvider provider) {
         if (own != null) {
             throw own;
         }
@@ -159,7 +159,8 @@ final class BufferFormation {
                             if (error != null) {
                                 throw new CompletionException(cause(error));
                             }
-                            int refusing = all.stream().map(each -> each[0]).toList().indexOf(NO);
+                            int refusing =
+                                    all.stream().map(each -> each[0]).toList().indexOf(NO);
                             if (refusing >= 0) {
                                 throw new RegistrationException(
                                         "rank " + refusing + " of " + team + " could not create its expert buffer");
@@ -187,7 +188,8 @@ final class BufferFormation {
         // the back end is the loop's
         return CompletableFuture.supplyAsync(this::mapped, team.loop()::execute)
                 .thenCompose(mapped -> TeamExchange.gather(team, mapped))
-                .thenCompose(all -> areAllMutual(all) ? CompletableFuture.<Void>completedFuture(null) : allocateSlots());
+                .thenCompose(
+                        all -> areAllMutual(all) ? CompletableFuture.<Void>completedFuture(null) : allocateSlots());
     }
 
     /** By rank, whether its window is mapped here. */
@@ -244,7 +246,8 @@ final class BufferFormation {
             return buffer.closeAsync();
         }
         CommBackend opened = backend;
-        CompletableFuture<Void> closing = opened == null ? CompletableFuture.completedFuture(null) : opened.closeAsync();
+        CompletableFuture<Void> closing =
+                opened == null ? CompletableFuture.completedFuture(null) : opened.closeAsync();
         return closing.handle((nothing, error) -> CompletableFuture.allOf(
                         results.stream().map(ResultMemory::release).toArray(CompletableFuture[]::new)))
                 .thenCompose(released -> released);

@@ -245,8 +245,7 @@ final class CombineCall extends LowLatencyCall<MemoryRegion> {
             long at = stage.next(set);
             int bytes = rowBytes;
             if (format == CombineFormat.BF16) {
-                MemorySegment.copy(
-                        results.segment(), yOffset + (long) i * rowBytes, staged.segment(), at, rowBytes);
+                MemorySegment.copy(results.segment(), yOffset + (long) i * rowBytes, staged.segment(), at, rowBytes);
             } else {
                 bytes = encode(staged.segment(), at, i);
             }

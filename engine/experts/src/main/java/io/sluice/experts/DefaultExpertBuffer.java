@@ -391,8 +391,7 @@ final class DefaultExpertBuffer implements ExpertBuffer, BufferHost, EngineLoop.
     }
 
     private void release() {
-        parts()
-                .close()
+        parts().close()
                 .handle((nothing, error) -> backend.closeAsync())
                 .thenCompose(closing -> closing)
                 .whenComplete((nothing, error) -> closed.complete(null));

@@ -58,7 +58,12 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
 
     /** Takes the inputs; on the caller's thread. */
     void prepare(
-            MemorySegment tokens, long tokensOffset, MemorySegment topkIdx, long topkIdxOffset, int count, DispatchOptions options) {
+            MemorySegment tokens,
+            long tokensOffset,
+            MemorySegment topkIdx,
+            long topkIdxOffset,
+            int count,
+            DispatchOptions options) {
         x = tokens;
         xOffset = tokensOffset;
         format = options.format();
@@ -146,12 +151,12 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
     private void writeList(int rank, MemorySegment target, long at) {
         int first = rank * layout.localExperts;
         int end = first + layout.localExperts;
-        target.set(WORD, at, generation << HALF_WORD | format.ordinal() + 1);
+        target.set(WORD, at, (generation << HALF_WORD) | (format.ordinal() + 1));
         for (int expert = first; expert < end; expert++) {
             target.set(
                     WORD,
                     at + LowLatencyLayout.countIn(expert - first),
-                    generation << HALF_WORD | route.count(expert) + 1);
+                    (generation << HALF_WORD) | (route.count(expert) + 1));
         }
         route.writeTokens(first, end, target, at + layout.tokenIn(0));
         route.writeSlots(first, end, target, at + layout.combineSlotIn(0));
@@ -188,8 +193,7 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
             int count = route.count(first + local);
             for (int i = 0; i < count; i++) {
                 batch.add(
-                        layout.stageAt(set, route.token(first + local, i)),
-                        layout.slotAt(set, local, memory.rank, i));
+                        layout.stageAt(set, route.token(first + local, i)), layout.slotAt(set, local, memory.rank, i));
             }
         }
         peer.startBatches(set, peer.dispatchSends[set]);
@@ -268,7 +272,7 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
                     throw new ProtocolException("rank " + rank + " says that it has sent " + count + " tokens");
                 }
                 result.rangesMemory.setAtIndex(
-                        WORD, (long) local * memory.ranks() + rank, begin << HALF_WORD | count);
+                        WORD, (long) local * memory.ranks() + rank, (begin << HALF_WORD) | count);
                 begin += count;
                 totals[rank] += count;
             }

@@ -15,7 +15,10 @@ import org.jspecify.annotations.Nullable;
  * @param statisticsOffset where they begin, in bytes
  */
 public record DispatchOptions(
-        DispatchFormat format, @Nullable Duration timeout, @Nullable MemoryRegion statistics, long statisticsOffset) {
+        DispatchFormat format,
+        @Nullable Duration timeout,
+        @Nullable MemoryRegion statistics,
+        long statisticsOffset) {
     private static final DispatchOptions DEFAULTS = new DispatchOptions(DispatchFormat.BF16, null, null, 0);
 
     /** Checks for null. */

@@ -29,8 +29,7 @@ public final class ExpertsLostException extends SluiceException {
      * @param experts their experts
      * @param cause the error that ended the team, or {@code null}
      */
-    public ExpertsLostException(
-            String message, Set<Integer> ranks, Set<Integer> experts, @Nullable Throwable cause) {
+    public ExpertsLostException(String message, Set<Integer> ranks, Set<Integer> experts, @Nullable Throwable cause) {
         super(message, cause);
         this.ranks = new TreeSet<>(ranks);
         this.experts = new TreeSet<>(experts);

@@ -101,7 +101,8 @@ final class LowLatency implements BufferPart, LowLatencyOperations, LowLatencyCa
             throw new IllegalArgumentException(
                     "a rank dispatches 0 to " + layout.tokens + " tokens at once, not " + tokens);
         }
-        if (dispatchOptions.format() == DispatchFormat.FP8_UE8M0 && layout.hidden % DispatchCall.CHANNELS_OF_PACKED != 0) {
+        if (dispatchOptions.format() == DispatchFormat.FP8_UE8M0
+                && layout.hidden % DispatchCall.CHANNELS_OF_PACKED != 0) {
             throw new IllegalArgumentException("packed scales need a multiple of " + DispatchCall.CHANNELS_OF_PACKED
                     + " channels, not " + layout.hidden);
         }
@@ -114,8 +115,7 @@ final class LowLatency implements BufferPart, LowLatencyOperations, LowLatencyCa
         }
         Slot slot = freeSlot();
         try {
-            slot.dispatch.prepare(
-                    x.segment(), xOffset, topkIdx.segment(), topkIdxOffset, tokens, dispatchOptions);
+            slot.dispatch.prepare(x.segment(), xOffset, topkIdx.segment(), topkIdxOffset, tokens, dispatchOptions);
             slot.dispatch.called(nanos(dispatchOptions.timeout()), hooked, callback);
             offer(slot.dispatch);
         } catch (RuntimeException e) {

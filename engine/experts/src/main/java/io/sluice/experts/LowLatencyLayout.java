@@ -68,15 +68,15 @@ final class LowLatencyLayout {
         this.listBytes = align(
                 Math.max(tokenIn(mostListed), messageIn(mostTogether) + (long) mostTogether * slotBytes()), CACHE_LINE);
         this.listsAt = align((long) ranks * CACHE_LINE, PAGE);
-        this.outboundAt = listsAt + SETS * ranks * listBytes;
-        this.returnsAt = align(outboundAt + SETS * ranks * listBytes, PAGE);
-        this.outboundReturnsAt = returnsAt + SETS * ranks * returnsBytes();
-        this.stageAt = align(outboundReturnsAt + SETS * ranks * returnsBytes(), PAGE);
+        this.outboundAt = listsAt + (long) SETS * ranks * listBytes;
+        this.returnsAt = align(outboundAt + (long) SETS * ranks * listBytes, PAGE);
+        this.outboundReturnsAt = returnsAt + (long) SETS * ranks * returnsBytes();
+        this.stageAt = align(outboundReturnsAt + (long) SETS * ranks * returnsBytes(), PAGE);
         this.combineAt = align(stageAt + (long) SETS * tokens * slotBytes(), PAGE);
         this.windowBytes = combineAt + (long) SETS * tokens * topK * combineSlotBytes();
         if ((long) rowsOfExpert() * localExperts > Integer.MAX_VALUE) {
-            throw new IllegalArgumentException(ranks + " ranks of " + tokens + " tokens are too many for " + localExperts
-                    + " experts a rank: at most " + Integer.MAX_VALUE + " rows");
+            throw new IllegalArgumentException(ranks + " ranks of " + tokens + " tokens are too many for "
+                    + localExperts + " experts a rank: at most " + Integer.MAX_VALUE + " rows");
         }
     }
 
@@ -196,7 +196,7 @@ final class LowLatencyLayout {
         return outboundAt + ((long) set * ranks + rank) * listBytes;
     }
 
-    /** Where a list has the number of tokens for a local expert: generation << 32 | count + 1. */
+    /** Where a list has the number of tokens for a local expert: {@code generation << 32 | count + 1}. */
     static long countIn(int localExpert) {
         return (localExpert + 1L) * Long.BYTES;
     }

@@ -59,8 +59,8 @@ final class ResultMemory implements LowLatencyResult {
         this.fp8Tokens = tokens.slice(0, rows * layout.hidden);
         MemoryRegion allScales = next(rows * layout.scales() * Float.BYTES);
         this.scales = Optional.of(allScales);
-        this.packedScales =
-                Optional.of(allScales.slice(0, rows * (layout.hidden / DispatchCall.CHANNELS_OF_PACKED) * Integer.BYTES));
+        this.packedScales = Optional.of(
+                allScales.slice(0, rows * (layout.hidden / DispatchCall.CHANNELS_OF_PACKED) * Integer.BYTES));
         this.counts = next((long) layout.localExperts * Integer.BYTES);
         this.sources = next(rows * Integer.BYTES);
         this.ranges = next((long) layout.localExperts * layout.ranks * Long.BYTES);

@@ -39,8 +39,8 @@ final class Route {
         for (int slot = 0; slot < count * topK; slot++) {
             long expert = topkIdx.get(INDEX, offset + (long) slot * Long.BYTES);
             if (expert < -1 || expert >= experts) {
-                throw new IllegalArgumentException("token " + slot / topK + " names expert " + expert + ", and there are "
-                        + experts + " (-1 names none)");
+                throw new IllegalArgumentException("token " + slot / topK + " names expert " + expert
+                        + ", and there are " + experts + " (-1 names none)");
             }
             if (expert >= 0 && ++counts[(int) expert] > mostTokens) {
                 throw new IllegalArgumentException(

@@ -44,7 +44,8 @@ class ExpertBufferFailureTest {
         try (ExpertRanks ranks = ExpertRanks.form(transport, 3, OPTIONS)) {
             TokenData data = data(ranks);
             for (int round = 0; round < 3; round++) {
-                ranks.each(rank -> dispatch(ranks, data, rank)).forEach(each -> await(each).close());
+                ranks.each(rank -> dispatch(ranks, data, rank))
+                        .forEach(each -> await(each).close());
             }
             List<CompletableFuture<LowLatencyResult>> pending = new ArrayList<>();
             for (int i = 0; i < 2; i++) {
@@ -68,7 +69,8 @@ class ExpertBufferFailureTest {
     void aRankThatClosesItsBufferEndsWhatNeedsIt(String transport) {
         try (ExpertRanks ranks = ExpertRanks.form(transport, 2, OPTIONS)) {
             TokenData data = data(ranks);
-            ranks.each(rank -> dispatch(ranks, data, rank)).forEach(each -> await(each).close());
+            ranks.each(rank -> dispatch(ranks, data, rank))
+                    .forEach(each -> await(each).close());
             CompletableFuture<LowLatencyResult> pending = dispatch(ranks, data, 0);
             await(ranks.buffer(1).closeAsync());
             assertThat(failure(pending, ExpertsLostException.class).ranks()).containsExactly(1);
@@ -130,7 +132,9 @@ class ExpertBufferFailureTest {
                             DEFAULTS.withTimeout(Duration.ofMillis(50)),
                             callback));
             failure(impatient, CollectiveTimeoutException.class);
-            Patience.until("the other rank knows", () -> ranks.team(1).ended().toCompletableFuture().isDone());
+            Patience.until(
+                    "the other rank knows",
+                    () -> ranks.team(1).ended().toCompletableFuture().isDone());
             failure(dispatch(ranks, data, 1), TeamRevokedException.class);
         }
     }
@@ -175,8 +179,8 @@ class ExpertBufferFailureTest {
             List<CompletableFuture<ExpertBuffer>> creating =
                     ranks.each(rank -> ExpertBuffer.create(ranks.team(rank), OPTIONS.hidden(128 * (rank + 1))));
             creating.forEach(each -> failure(each, CollectiveMismatchException.class));
-            creating = ranks.each(rank -> ExpertBuffer.create(
-                    ranks.team(rank), rank == 0 ? OPTIONS : OPTIONS.backend("carrier-pigeon")));
+            creating = ranks.each(rank ->
+                    ExpertBuffer.create(ranks.team(rank), rank == 0 ? OPTIONS : OPTIONS.backend("carrier-pigeon")));
             failure(creating.get(0), BackendUnavailableException.class);
             assertThat(failure(creating.get(1), BackendUnavailableException.class))
                     .hasMessageContaining("carrier-pigeon")
@@ -184,7 +188,8 @@ class ExpertBufferFailureTest {
             // and none is left
             Patience.until(
                     "all regions are closed",
-                    () -> ranks.engine(0).regions().size() == ranks.engine(1).regions().size());
+                    () -> ranks.engine(0).regions().size()
+                            == ranks.engine(1).regions().size());
             assertThatThrownBy(() -> ExpertBuffer.create(ranks.team(0), ExpertOptions.experts(7)))
                     .isInstanceOf(IllegalArgumentException.class);
         }
@@ -206,7 +211,8 @@ class ExpertBufferFailureTest {
     void nothingIsLeftOfClosedBuffers(String transport) {
         try (ExpertRanks ranks = ExpertRanks.form(transport, 2, OPTIONS)) {
             TokenData data = data(ranks);
-            ranks.each(rank -> dispatch(ranks, data, rank)).forEach(each -> await(each).close());
+            ranks.each(rank -> dispatch(ranks, data, rank))
+                    .forEach(each -> await(each).close());
             ranks.closeBuffers();
             int regions = ranks.engine(0).regions().size();
             int before = OpenDescriptors.count();

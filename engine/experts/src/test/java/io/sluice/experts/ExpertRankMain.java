@@ -35,8 +35,7 @@ final class ExpertRankMain {
     }
 
     /** Tokens of which each goes to all experts. */
-    static RepeatedCalls calls(
-            TransferEngine engine, ExpertBuffer buffer, BooleanSupplier another) {
+    static RepeatedCalls calls(TransferEngine engine, ExpertBuffer buffer, BooleanSupplier another) {
         ExpertOptions options = buffer.options();
         int tokens = options.maxTokensPerRank();
         long slots = (long) tokens * options.topK();

@@ -21,11 +21,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A process that is killed in the middle of dispatches and combines. */
 class KilledExpertRankTest {
     /** As 3 ranks and as 2 have them. */
-    static final ExpertOptions OPTIONS = ExpertOptions.experts(6)
-            .hidden(2048)
-            .maxTokensPerRank(32)
-            .topK(6)
-            .timeout(Patience.longBound());
+    static final ExpertOptions OPTIONS =
+            ExpertOptions.experts(6).hidden(2048).maxTokensPerRank(32).topK(6).timeout(Patience.longBound());
 
     private static final int ROUNDS_BEFORE = 20;
 

@@ -34,14 +34,13 @@ class LowLatencyTest {
                     "there is no software adapter");
             ranks = ExpertRanks.form(transport, size, options);
             data = new TokenData(ranks, options, tokens, choice, seed);
-            y = ranks.each(rank ->
-                    ranks.region(rank, (long) data.localExperts() * data.rowsOfExpert() * data.rowBytes()));
+            y = ranks.each(
+                    rank -> ranks.region(rank, (long) data.localExperts() * data.rowsOfExpert() * data.rowBytes()));
         }
 
         CompletableFuture<LowLatencyResult> dispatch(int rank, DispatchOptions options) {
             return ExpertRanks.call(callback -> ranks.buffer(rank)
-                    .lowLatencyDispatch(
-                            data.x[rank], 0, data.topkIdx[rank], 0, data.tokens[rank], options, callback));
+                    .lowLatencyDispatch(data.x[rank], 0, data.topkIdx[rank], 0, data.tokens[rank], options, callback));
         }
 
         CompletableFuture<MemoryRegion> combine(
@@ -194,8 +193,7 @@ class LowLatencyTest {
     /** So that no result of an expert exceeds 1. */
     private static void scale(MemoryRegion tokens) {
         for (long at = 0; at < tokens.length(); at += Short.BYTES) {
-            float value =
-                    Float.intBitsToFloat(tokens.segment().get(ValueLayout.JAVA_SHORT_UNALIGNED, at) << 16);
+            float value = Float.intBitsToFloat(tokens.segment().get(ValueLayout.JAVA_SHORT_UNALIGNED, at) << 16);
             tokens.segment().set(ValueLayout.JAVA_SHORT_UNALIGNED, at, TokenData.bf16(value * 0.02f));
         }
     }

@@ -40,7 +40,7 @@ final class QuantisedRow {
             int stored = scales.get(ValueLayout.JAVA_INT_UNALIGNED, at);
             int bits = Float.floatToRawIntBits(inverse);
             if (format == DispatchFormat.FP8_UE8M0) {
-                stored = stored >>> 8 * (group % 4) & 0xFF;
+                stored = (stored >>> (8 * (group % 4))) & 0xFF;
                 bits >>>= 23;
             }
             assertThat(stored).as("scale of row %d, group %d", row, group).isEqualTo(bits);
@@ -73,7 +73,7 @@ final class QuantisedRow {
     }
 
     private static float decode(byte code) {
-        int exponent = code >> 3 & 15;
+        int exponent = (code >> 3) & 15;
         int mantissa = code & 7;
         float value = exponent == 0 ? Math.scalb((float) mantissa, -9) : Math.scalb(1 + mantissa / 8f, exponent - 7);
         return code < 0 ? -value : value;

@@ -126,11 +126,13 @@ final class TokenData {
                 long range = result.ranges().segment().get(LONG, ((long) local * ranks + source) * Long.BYTES);
                 assertThat(range)
                         .as("range of rank %d at expert %d", source, expert)
-                        .isEqualTo((long) begin << 32 | count);
+                        .isEqualTo(((long) begin << 32) | count);
                 for (int row = begin; row < begin + count; row++) {
                     int token = token(result, local, row);
                     assertThat(token).isBetween(0, tokens[source] - 1);
-                    assertThat(sent[token]).as("token %d of rank %d once", token, source).isTrue();
+                    assertThat(sent[token])
+                            .as("token %d of rank %d once", token, source)
+                            .isTrue();
                     sent[token] = false;
                     checkRow(result, local, row, source, token);
                 }
@@ -197,9 +199,8 @@ final class TokenData {
                 for (int k = 0; k < options.topK(); k++) {
                     int expert = expert(rank, token, k);
                     if (expert >= 0) {
-                        float weight = weights[rank]
-                                .segment()
-                                .get(FLOAT, ((long) token * options.topK() + k) * Float.BYTES);
+                        float weight =
+                                weights[rank].segment().get(FLOAT, ((long) token * options.topK() + k) * Float.BYTES);
                         sum += weight * Float.intBitsToFloat(output(expert, rank, token, i) << 16);
                     }
                 }
@@ -241,6 +242,6 @@ final class TokenData {
     /** To nearest even; of finite values. */
     static short bf16(float value) {
         int bits = Float.floatToRawIntBits(value);
-        return (short) (bits + 0x7FFF + (bits >>> 16 & 1) >>> 16);
+        return (short) ((bits + 0x7FFF + ((bits >>> 16) & 1)) >>> 16);
     }
 }

@@ -234,7 +234,10 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
         int looks = 0;
         do {
             used += work(most - used);
-        } while (ending.error() == null && used < most && ++looks < MOST_LOOKS && (!incoming.isEmpty() || lookout.comes()));
+        } while (ending.error() == null
+                && used < most
+                && ++looks < MOST_LOOKS
+                && (!incoming.isEmpty() || lookout.comes()));
         long now = System.nanoTime();
         if (all.isTime(now)) {
             expire(now);

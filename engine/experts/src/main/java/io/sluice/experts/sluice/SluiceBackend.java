@@ -228,9 +228,8 @@ final class SluiceBackend implements CommBackend {
 
     /** Returns the connection to another rank, which all symmetric memory shares. */
     private Connection connection(int rank) {
-        SluiceMemory any = open.stream()
-                .findAny()
-                .orElseThrow(() -> new IllegalStateException("there is no symmetric memory"));
+        SluiceMemory any =
+                open.stream().findAny().orElseThrow(() -> new IllegalStateException("there is no symmetric memory"));
         return any.remote(rank, 0, 0).connection();
     }
 

@@ -104,13 +104,7 @@ final class SluiceBatch implements PutBatch {
             transfer = target.connection()
                     .prepared()
                     .writePages(
-                            source,
-                            list.locals,
-                            target,
-                            list.remotes,
-                            pieceBytes,
-                            TransferOptions.defaults(),
-                            list);
+                            source, list.locals, target, list.remotes, pieceBytes, TransferOptions.defaults(), list);
             list.transfer = transfer;
         } else {
             transfer.retargetPages(list.locals, list.remotes);
@@ -149,9 +143,10 @@ final class SluiceBatch implements PutBatch {
         @Override
         public void terminated(Transfer transferred, BitSet failed, @Nullable SluiceException error) {
             if (error != null && firstError == null) {
-                firstError = error instanceof PagesFailedException some && some.getCause() instanceof SluiceException why
-                        ? why
-                        : error;
+                firstError =
+                        error instanceof PagesFailedException some && some.getCause() instanceof SluiceException why
+                                ? why
+                                : error;
             }
             ended();
         }

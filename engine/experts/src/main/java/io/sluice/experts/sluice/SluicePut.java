@@ -71,14 +71,7 @@ final class SluicePut implements PreparedPut {
         return from == null
                 ? operations.signal(signal, TransferOptions.defaults(), callback)
                 : operations.writeWithSignal(
-                        from,
-                        sourceOffset,
-                        target,
-                        targetOffset,
-                        bytes,
-                        signal,
-                        TransferOptions.defaults(),
-                        callback);
+                        from, sourceOffset, target, targetOffset, bytes, signal, TransferOptions.defaults(), callback);
     }
 
     /** One of the transfers that may be under way. */

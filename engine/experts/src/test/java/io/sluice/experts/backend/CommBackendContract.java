@@ -88,9 +88,9 @@ public abstract class CommBackendContract {
     }
 
     private CompletableFuture<Void> reached(int rank, SymmetricMemory memory, long offset, long value) {
-        return start(rank, callback -> backends.get(rank)
-                .await(memory, offset, callback)
-                .arm(value));
+        return start(
+                rank,
+                callback -> backends.get(rank).await(memory, offset, callback).arm(value));
     }
 
     private static void fill(MemorySegment memory, long from, long bytes, int seed) {
@@ -163,15 +163,17 @@ public abstract class CommBackendContract {
             for (int to = 0; to < RANKS; to++) {
                 int peer = to;
                 if (peer != from) {
-                    puts.add(start(from, callback -> backends.get(from)
-                            .put(
-                                    memory.get(from),
-                                    0,
-                                    memory.get(from),
-                                    4096L * (from + 1),
-                                    4096,
-                                    peer,
-                                    callback)));
+                    puts.add(start(
+                            from,
+                            callback -> backends.get(from)
+                                    .put(
+                                            memory.get(from),
+                                            0,
+                                            memory.get(from),
+                                            4096L * (from + 1),
+                                            4096,
+                                            peer,
+                                            callback)));
                 }
             }
         }
@@ -192,8 +194,7 @@ public abstract class CommBackendContract {
         for (int round = 0; round < 20; round++) {
             int seed = round;
             fill(memory.getFirst().segment(), 0, 16_384, seed);
-            start(0, callback -> backends.getFirst()
-                    .put(memory.get(0), 0, memory.get(0), 16_384, 16_384, 1, callback));
+            start(0, callback -> backends.getFirst().put(memory.get(0), 0, memory.get(0), 16_384, 16_384, 1, callback));
             await(start(0, callback -> backends.getFirst().flush(callback)));
             fill(memory.getFirst().segment(), 0, 16_384, -1);
             await(quiet(0));
@@ -209,8 +210,10 @@ public abstract class CommBackendContract {
             CompletableFuture<Void> arrived = reached(1, memory.get(1), 8, round);
             assertThat(arrived).isNotDone();
             fill(memory.getFirst().segment(), 1024, 8192, seed);
-            CompletableFuture<Void> put = start(0, callback -> backends.getFirst()
-                    .putWithSignal(memory.get(0), 1024, memory.get(0), 32_768, 8192, 8, 1, 1, callback));
+            CompletableFuture<Void> put = start(
+                    0,
+                    callback -> backends.getFirst()
+                            .putWithSignal(memory.get(0), 1024, memory.get(0), 32_768, 8192, 8, 1, 1, callback));
             await(arrived);
             assertFilled(memory.get(1).segment(), 32_768, 8192, 31_744, seed);
             await(put);
@@ -312,10 +315,9 @@ public abstract class CommBackendContract {
     @Test
     void aPreparedPutIsStartedAgainAndAgain() {
         List<SymmetricMemory> memory = allocate(BYTES);
-        PreparedPut put = on(0, () -> backends.getFirst()
-                .preparePut(memory.get(0), 1024, memory.get(0), 8192, 4096, 16, 1));
-        PreparedPut signal =
-                on(0, () -> backends.getFirst().preparePut(memory.get(0), 0, memory.get(0), 0, 0, 24, 1));
+        PreparedPut put =
+                on(0, () -> backends.getFirst().preparePut(memory.get(0), 1024, memory.get(0), 8192, 4096, 16, 1));
+        PreparedPut signal = on(0, () -> backends.getFirst().preparePut(memory.get(0), 0, memory.get(0), 0, 0, 24, 1));
         fill(memory.getFirst().segment(), 1024, 4096, 9);
         List<CompletableFuture<Void>> started = new ArrayList<>();
         on(0, () -> {
@@ -344,8 +346,7 @@ public abstract class CommBackendContract {
     void aPreparedPutFollowsBatchesBeforeIt() {
         List<SymmetricMemory> memory = allocate(BYTES);
         PutBatch batch = on(0, () -> backends.getFirst().prepareBatch(memory.get(0), memory.get(0), 512, 1));
-        PreparedPut signal =
-                on(0, () -> backends.getFirst().preparePut(memory.get(0), 0, memory.get(0), 0, 0, 0, 1));
+        PreparedPut signal = on(0, () -> backends.getFirst().preparePut(memory.get(0), 0, memory.get(0), 0, 0, 0, 1));
         for (int round = 1; round <= 30; round++) {
             int seed = round;
             CompletableFuture<Void> arrived = reached(1, memory.get(1), 0, round);
@@ -456,14 +457,13 @@ public abstract class CommBackendContract {
         CompletableFuture<Void> put = new CompletableFuture<>();
         on(0, () -> {
             try {
-                backends.getFirst()
-                        .put(memory.get(0), 0, memory.get(0), 0, 64, 2, error -> {
-                            if (error == null) {
-                                put.complete(null);
-                            } else {
-                                put.completeExceptionally(error);
-                            }
-                        });
+                backends.getFirst().put(memory.get(0), 0, memory.get(0), 0, 64, 2, error -> {
+                    if (error == null) {
+                        put.complete(null);
+                    } else {
+                        put.completeExceptionally(error);
+                    }
+                });
             } catch (SluiceException e) {
                 put.completeExceptionally(e);
             }
