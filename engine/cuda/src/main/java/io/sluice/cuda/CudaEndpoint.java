@@ -263,7 +263,7 @@ final class CudaEndpoint
     /** The target's code may wait for words that were changed. */
     void tellChanged() {
         // the link is told when there is room again
-        changed = changed && !link.send(ByteBuffer.wrap(new byte[] {CudaMessage.CHANGED}));
+        changed = changed && !link.tell(CudaMessage.CHANGED);
     }
 
     /** There may be room, or memory that was not mapped before. */
@@ -330,7 +330,7 @@ final class CudaEndpoint
         }
         if (!saidStopped) {
             // a link that is full is read by the peer, and told again
-            saidStopped = link.send(ByteBuffer.wrap(new byte[] {CudaMessage.STOPPED})) || peerStopped || !met;
+            saidStopped = link.tell(CudaMessage.STOPPED) || peerStopped || !met;
         }
         if (!saidStopped || (own.isReachable() && !peerStopped)) {
             return false;

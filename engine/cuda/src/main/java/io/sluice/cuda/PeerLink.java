@@ -321,7 +321,20 @@ final class PeerLink implements AutoCloseable {
         if (passed.length > 0) {
             descriptors.set(ValueLayout.JAVA_INT, 0, passed[0]);
         }
-        int sent = LocalSockets.send(socket, message.address(), length, descriptors.address(), passed.length);
+        return give(length, passed.length);
+    }
+
+    /** Sends a message of its type alone, as {@link #send} does; allocates nothing. */
+    boolean tell(byte type) {
+        if (closed || socket == NONE) {
+            return false;
+        }
+        message.set(ValueLayout.JAVA_BYTE, 0, type);
+        return give(1, 0);
+    }
+
+    private boolean give(int length, int passed) {
+        int sent = LocalSockets.send(socket, message.address(), length, descriptors.address(), passed);
         if (sent == -Errno.EAGAIN) {
             EventLoop.Watch current = watch;
             if (current != null) {
