@@ -164,6 +164,7 @@ struct device {
     struct context *contexts;
     struct worker worker;
     int queue_pair_count;
+    atomic_uint_fast64_t bytes;
 };
 
 struct context {

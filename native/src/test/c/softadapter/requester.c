@@ -112,6 +112,7 @@ static void acknowledged(struct queue_pair *pair, const struct send_request *req
     pair->retries = 0;
     pair->receiver_retries = 0;
     COUNT(bytes, length);
+    atomic_fetch_add_explicit(&pair->device->bytes, length, memory_order_relaxed);
     if (pair->offset == request->length) {
         answers_done(pair);
     }

@@ -80,6 +80,9 @@ int soft_adapter_break_queue_pair(uint32_t number);
  */
 int64_t soft_adapter_counter(const char *name);
 
+/* How many bytes the requests of a device's queue pairs have moved, in either direction; -1 if there is no such device. */
+int64_t soft_adapter_bytes(int device);
+
 /* Sets those that count since the start to 0. */
 void soft_adapter_reset_counters(void);
 

@@ -5,7 +5,9 @@ import io.sluice.engine.TransportStatus;
 import io.sluice.engine.TransportUnavailableException;
 import io.sluice.engine.transport.Transport;
 import io.sluice.engine.transport.TransportProvider;
+import io.sluice.jni.CudaDevice;
 import io.sluice.jni.NativeLibrary;
+import java.util.stream.IntStream;
 
 /**
  * Finds out whether this process sees a GPU and the driver for it. The system property {@code sluice.cuda.library} names another file
@@ -35,6 +37,17 @@ public final class CudaTransportProvider implements TransportProvider {
         return unavailable != null
                 ? new TransportStatus(NAME, unavailable, NativeLibrary.unavailabilityCause())
                 : new TransportStatus(NAME, null, null, Gpus.describe());
+    }
+
+    /** By PCI, to the nearest of the GPUs that this process sees. */
+    @Override
+    public long distanceTo(String adapter) {
+        int count = Driver.unavailable() == null ? Math.max(0, CudaDevice.count()) : 0;
+        PciTree tree = PciTree.ofMachine();
+        return IntStream.range(0, count)
+                .mapToLong(ordinal -> tree.distance(GpuInfo.pciAddress(ordinal), adapter))
+                .min()
+                .orElse(Long.MAX_VALUE);
     }
 
     @Override

@@ -259,6 +259,11 @@ final class DeviceRegistration implements StagedMemory, DeviceWords, DmaBufferMe
         return DmaBuffers.flush(gpu);
     }
 
+    @Override
+    public long distanceTo(String adapter) {
+        return PciTree.ofMachine().distance(GpuInfo.pciAddress(gpu.ordinal()), adapter);
+    }
+
     // ---- words ----
 
     private long at(long offset) {

@@ -5,7 +5,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.UUID;
 import java.util.stream.IntStream;
@@ -32,8 +31,6 @@ public record GpuInfo(
         List<Link> links,
         boolean dmaBuffers,
         @Nullable NearDevice rdmaDevice) {
-
-    private static final Path SYSTEM = Path.of("/sys");
 
     /** Copies the links. */
     public GpuInfo {
@@ -84,7 +81,7 @@ public record GpuInfo(
         if (Driver.unavailable() != null) {
             return List.of();
         }
-        PciTree tree = new PciTree(SYSTEM);
+        PciTree tree = PciTree.ofMachine();
         int count = Math.max(0, CudaDevice.count());
         return IntStream.range(0, count)
                 .mapToObj(ordinal -> of(ordinal, count, tree))
@@ -94,7 +91,7 @@ public record GpuInfo(
     private static GpuInfo of(int ordinal, int count, PciTree tree) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment record = query(ordinal, arena);
-            String address = PciTree.address(record.getString(CudaDevice.RECORD_BUS_ID_OFFSET));
+            String address = pciAddress(record);
             List<Link> links = IntStream.range(0, count)
                     .filter(peer -> peer != ordinal)
                     .mapToObj(peer -> Link.of(ordinal, peer))
@@ -116,6 +113,17 @@ public record GpuInfo(
         try (Arena arena = Arena.ofConfined()) {
             return id(query(ordinal, arena));
         }
+    }
+
+    /** Where one is, as the system writes it. */
+    static String pciAddress(int ordinal) {
+        try (Arena arena = Arena.ofConfined()) {
+            return pciAddress(query(ordinal, arena));
+        }
+    }
+
+    private static String pciAddress(MemorySegment record) {
+        return PciTree.address(record.getString(CudaDevice.RECORD_BUS_ID_OFFSET));
     }
 
     /** Describes a GPU in words. */

@@ -25,11 +25,19 @@ final class PciTree {
     private static final List<String> PLACES = List.of(
             "behind the same PCI switch", "at the same host bridge", "at the same NUMA node", "at another NUMA node");
 
+    /** Another folder than {@code /sys}, for tests. */
+    static final String SYSTEM_PROPERTY = "sluice.cuda.sysfs";
+
     private final Path system;
 
     /** Of the folder where sysfs is. */
     PciTree(Path system) {
         this.system = system;
+    }
+
+    /** Of this machine. */
+    static PciTree ofMachine() {
+        return new PciTree(Path.of(System.getProperty(SYSTEM_PROPERTY, "/sys")));
     }
 
     /** A driver's text for a place, as sysfs has it: in lower case, and the domain with four digits. */
@@ -44,7 +52,6 @@ final class PciTree {
     /** The RDMA device that is nearest to what is at an address; of several as near the first by name. */
     @Nullable
     NearDevice nearestRdmaDevice(String address) {
-        Path from = real(system.resolve("bus/pci/devices").resolve(address));
         List<Path> devices = new ArrayList<>();
         try (DirectoryStream<Path> all = Files.newDirectoryStream(system.resolve("class/infiniband"))) {
             all.forEach(devices::add);
@@ -56,18 +63,26 @@ final class PciTree {
         NearDevice nearest = null;
         long least = Long.MAX_VALUE;
         for (Path device : devices) {
-            Path to = real(device.resolve("device"));
-            if (from != null && to != null) {
-                int rank = rank(from, to);
-                long distance =
-                        ((long) rank << Integer.SIZE) + from.getNameCount() + to.getNameCount() - 2L * common(from, to);
-                if (distance < least) {
-                    least = distance;
-                    nearest = new NearDevice(device.getFileName().toString(), PLACES.get(rank));
-                }
+            String name = device.getFileName().toString();
+            long distance = distance(address, name);
+            if (distance < least) {
+                least = distance;
+                nearest = new NearDevice(name, PLACES.get((int) (distance >> Integer.SIZE)));
             }
         }
         return nearest;
+    }
+
+    /** From what is at an address to an RDMA device: less is nearer; {@link Long#MAX_VALUE} if the system does not tell. */
+    long distance(String address, String rdmaDevice) {
+        Path from = real(system.resolve("bus/pci/devices").resolve(address));
+        Path to = real(system.resolve("class/infiniband").resolve(rdmaDevice).resolve("device"));
+        return from == null || to == null
+                ? Long.MAX_VALUE
+                : ((long) rank(from, to) << Integer.SIZE)
+                        + from.getNameCount()
+                        + to.getNameCount()
+                        - 2L * common(from, to);
     }
 
     private static @Nullable Path real(Path link) {

@@ -46,6 +46,11 @@ public final class DistantCudaTransportProvider implements TransportProvider {
     }
 
     @Override
+    public long distanceTo(String adapter) {
+        return new CudaTransportProvider().distanceTo(adapter);
+    }
+
+    @Override
     public Transport open(EngineOptions options) {
         return new Distant(new CudaTransport(CudaOptions.of(options)));
     }

@@ -24,6 +24,11 @@ final class SoftRdma {
 
     private SoftRdma() {}
 
+    /** Before any engine opens. */
+    static void load() {
+        // by the initialiser
+    }
+
     /** The settings of the engine on a host, 0 or 1. */
     static Map<String, String> environment(int host) {
         return Map.of(
@@ -50,6 +55,12 @@ final class SoftRdma {
                     FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.ADDRESS),
                     arena.allocateFrom(name));
         }
+    }
+
+    /** How many bytes the requests of a device have moved. */
+    static long bytes(int device) {
+        return (long)
+                call("soft_adapter_bytes", FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT), device);
     }
 
     private static Object call(String name, FunctionDescriptor type, Object argument) {

@@ -16,6 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -40,10 +41,15 @@ public final class Transports implements AutoCloseable {
     public static Transports open(EngineOptions options) {
         Transports made = new Transports();
         try {
-            for (TransportProvider provider : chosen(options)) {
-                made.tryOpen(provider, options);
+            List<TransportProvider> chosen = chosen(options);
+            ToLongFunction<String> distances = adapter -> chosen.stream()
+                    .mapToLong(provider -> provider.distanceTo(adapter))
+                    .min()
+                    .orElse(Long.MAX_VALUE);
+            for (TransportProvider provider : chosen) {
+                made.tryOpen(provider, options, distances);
             }
-            made.openComplements(options);
+            made.openComplements(options, distances);
             made.shareStaged();
             if (made.opened.isEmpty()) {
                 throw new TransportUnavailableException(
@@ -81,13 +87,13 @@ public final class Transports implements AutoCloseable {
                 .toList();
     }
 
-    private void openComplements(EngineOptions options) {
+    private void openComplements(EngineOptions options, ToLongFunction<String> distances) {
         for (OpenTransport each : List.copyOf(opened.values())) {
             String complement = each.transport().complement();
             if (complement != null && !opened.containsKey(complement)) {
                 TransportProviders.all().stream()
                         .filter(provider -> provider.name().equals(complement))
-                        .forEach(provider -> tryOpen(provider, options));
+                        .forEach(provider -> tryOpen(provider, options, distances));
                 complements.add(complement);
             }
         }
@@ -108,11 +114,13 @@ public final class Transports implements AutoCloseable {
         }
     }
 
-    private void tryOpen(TransportProvider provider, EngineOptions options) {
+    private void tryOpen(TransportProvider provider, EngineOptions options, ToLongFunction<String> distances) {
         TransportStatus status = provider.status();
         if (status.isAvailable()) {
             try {
-                opened.put(provider.name(), new OpenTransport(provider.name(), opened.size(), provider.open(options)));
+                opened.put(
+                        provider.name(),
+                        new OpenTransport(provider.name(), opened.size(), provider.open(options, distances)));
                 return;
             } catch (TransportUnavailableException e) {
                 status = new TransportStatus(provider.name(), String.valueOf(e.getMessage()), e);

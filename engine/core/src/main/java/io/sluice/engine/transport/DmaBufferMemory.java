@@ -45,6 +45,17 @@ public interface DmaBufferMemory {
     Buffer export();
 
     /**
+     * Returns how far an RDMA device is from the memory's device. Of several adapters the nearest carry the region's bytes, as long as
+     * one of them works. Any thread; may block.
+     *
+     * @param adapter the RDMA device's name, such as {@code mlx5_0}
+     * @return less for a nearer one, and equal for those as far; {@link Long#MAX_VALUE}, the default, if nothing is known
+     */
+    default long distanceTo(String adapter) {
+        return Long.MAX_VALUE;
+    }
+
+    /**
      * Returns whether the memory is still that which was registered. Any thread, pollers included.
      *
      * @return false if it was freed since, even if other memory has its address now: peers must not attach it any more

@@ -2,6 +2,7 @@ package io.sluice.engine.transport;
 
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.TransportStatus;
+import java.util.function.ToLongFunction;
 
 /** Determines whether a transport works on this machine, and opens it. Loaded by {@link java.util.ServiceLoader}. */
 public interface TransportProvider {
@@ -35,4 +36,26 @@ public interface TransportProvider {
      * @return the transport
      */
     Transport open(EngineOptions options);
+
+    /**
+     * Opens the transport, near the devices whose memory the engine's other transports carry.
+     *
+     * @param options the engine's options
+     * @param distances how far an RDMA device of a name is from the nearest of those devices, as {@link #distanceTo} says
+     * @return a new transport
+     * @throws io.sluice.engine.TransportUnavailableException if it cannot be used here; the message says what to do
+     */
+    default Transport open(EngineOptions options, ToLongFunction<String> distances) {
+        return open(options);
+    }
+
+    /**
+     * Returns how far an RDMA device is from the nearest device whose memory this transport carries.
+     *
+     * @param adapter the RDMA device's name, such as {@code mlx5_0}
+     * @return less for a nearer one, and equal for those as far; {@link Long#MAX_VALUE}, the default, if nothing is known
+     */
+    default long distanceTo(String adapter) {
+        return Long.MAX_VALUE;
+    }
 }

@@ -49,19 +49,29 @@ final class ConnectionLanes implements SiblingLanes {
     // ---- choice ----
 
     /**
-     * The lane with the fewest bytes in flight, round-robin among equals, or null if none has room.
+     * The lane with the fewest bytes in flight, round-robin among equals, of the nearest that are open; null if none of
+     * them has room.
      *
      * @param onFirstRail whether its remote end must be the peer's first rail
+     * @param near the rails that are nearest to the local memory, a bit for each; 0 if all are as near
+     * @param peerNear the peer's rail that is nearest to the remote memory; −1 if all are as near
      */
     @Nullable
-    VerbsLane leastLoaded(boolean onFirstRail) {
+    VerbsLane leastLoaded(boolean onFirstRail, int near, int peerNear) {
         VerbsLane best = null;
+        int bestRank = 0;
         for (int i = 0; i < lanes.length; i++) {
             int at = next + i;
             VerbsLane lane = lanes[at < lanes.length ? at : at - lanes.length];
-            if (lane.hasRoom()
-                    && (!onFirstRail || lane.peerRail() == 0)
-                    && (best == null || lane.load() < best.load())) {
+            if (!lane.isOpen() || (onFirstRail && lane.peerRail() != 0)) {
+                continue;
+            }
+            int rank = 2 * ((near >>> lane.rail().index()) & 1) + (lane.peerRail() == peerNear ? 1 : 0);
+            if (rank > bestRank) {
+                bestRank = rank;
+                best = null;
+            }
+            if (rank == bestRank && lane.hasRoom() && (best == null || lane.load() < best.load())) {
                 best = lane;
             }
         }

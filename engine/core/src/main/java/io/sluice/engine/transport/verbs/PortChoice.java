@@ -7,6 +7,8 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A port to use.
@@ -20,9 +22,11 @@ record PortChoice(String device, int port) {
     /**
      * Chooses ports by the options.
      *
+     * @param distances how far a device is from those whose memory the engine carries besides the host's, as {@link
+     *     io.sluice.engine.transport.TransportProvider#distanceTo} says: where the options name no place, the nearest is the default
      * @throws TransportUnavailableException if no device fits; the message names those found
      */
-    static List<PortChoice> choose(VerbsOptions options) {
+    static List<PortChoice> choose(VerbsOptions options, ToLongFunction<String> distances) {
         String[] names = VerbsDevice.names();
         if (names.length == 0) {
             throw new TransportUnavailableException(
@@ -40,7 +44,7 @@ record PortChoice(String device, int port) {
                 throw new TransportUnavailableException("no port is active of the RDMA devices "
                         + String.join(", ", names) + " (ibv_devinfo shows why)");
             }
-            return asked.isEmpty() ? List.of(nearest(active, DeviceLocality.to(options.near()))) : active;
+            return asked.isEmpty() ? List.of(nearest(active, options.near(), distances)) : active;
         }
         return asked.stream()
                 .map(text -> named(text, List.of(names)))
@@ -54,7 +58,7 @@ record PortChoice(String device, int port) {
      * @throws TransportUnavailableException if there is none
      */
     static List<String> describeActive() {
-        return choose(VerbsOptions.builder().devices(ALL).build()).stream()
+        return choose(VerbsOptions.builder().devices(ALL).build(), device -> Long.MAX_VALUE).stream()
                 .map(PortChoice::describe)
                 .toList();
     }
@@ -74,13 +78,17 @@ record PortChoice(String device, int port) {
         }
     }
 
-    private static PortChoice nearest(List<PortChoice> choices, DeviceLocality nearness) {
+    private static PortChoice nearest(
+            List<PortChoice> choices, @Nullable String place, ToLongFunction<String> distances) {
+        DeviceLocality nearness = DeviceLocality.to(place);
+        Comparator<PortChoice> byPlace = Comparator.comparingInt((PortChoice choice) -> nearness.of(choice.device()))
+                .reversed();
+        Comparator<PortChoice> order = place != null
+                ? byPlace
+                : Comparator.comparingLong((PortChoice choice) -> distances.applyAsLong(choice.device()))
+                        .thenComparing(byPlace);
         // the first among equals
-        return choices.stream()
-                .sorted(Comparator.comparingInt((PortChoice choice) -> nearness.of(choice.device()))
-                        .reversed())
-                .findFirst()
-                .orElseThrow();
+        return choices.stream().sorted(order).findFirst().orElseThrow();
     }
 
     private static PortChoice named(String text, List<String> names) {

@@ -28,6 +28,8 @@ final class RailRegistration implements RegisteredMemory {
     private final @Nullable DmaBufferMemory exported;
     private final @Nullable Flush flush;
     private final Runnable ended;
+    // a bit for each rail that is nearest to the device that the memory lies on; 0 if none is preferred
+    private final int near;
     private final long[] regions;
     private final int[] localKeys;
     private final int[] remoteKeys;
@@ -39,8 +41,10 @@ final class RailRegistration implements RegisteredMemory {
             @Nullable DmaBufferMemory exported,
             @Nullable Flush flush,
             int rails,
+            int near,
             Runnable ended) {
         this.ended = ended;
+        this.near = near;
         this.address = memory.address();
         this.length = memory.length();
         this.adapterAtomics = adapterAtomics;
@@ -80,7 +84,14 @@ final class RailRegistration implements RegisteredMemory {
         boolean onDemand = options.onDemandPaging() && exported == null;
         rights |= onDemand ? VerbsMemory.ON_DEMAND : 0;
         RailRegistration made = new RailRegistration(
-                memory, atomics, exported == null && !onDemand, exported, flush, rails.size(), ended);
+                memory,
+                atomics,
+                exported == null && !onDemand,
+                exported,
+                flush,
+                rails.size(),
+                exported == null || rails.size() == 1 ? 0 : nearest(rails, exported),
+                ended);
         try (Buffer buffer = exported == null ? null : exported.export()) {
             for (Rail rail : rails) {
                 // a removed rail must not keep the others from being used
@@ -93,6 +104,22 @@ final class RailRegistration implements RegisteredMemory {
             throw e;
         }
         return made;
+    }
+
+    private static int nearest(List<Rail> rails, DmaBufferMemory memory) {
+        int nearest = 0;
+        long least = Long.MAX_VALUE;
+        for (Rail rail : rails) {
+            long distance = memory.distanceTo(rail.name());
+            if (distance < least) {
+                least = distance;
+                nearest = 0;
+            }
+            if (distance == least && distance < Long.MAX_VALUE) {
+                nearest |= 1 << rail.index();
+            }
+        }
+        return nearest;
     }
 
     private void register(Rail rail, int rights, boolean onDemand, @Nullable Buffer buffer) {
@@ -159,6 +186,16 @@ final class RailRegistration implements RegisteredMemory {
 
     int rails() {
         return regions.length;
+    }
+
+    /** The rails that its bytes should take, a bit for each; 0 if any will do. */
+    int near() {
+        return near;
+    }
+
+    /** The one rail that the peer's requests should reach it by; −1 if any will do, or there are several. */
+    int nearestRail() {
+        return Integer.bitCount(near) == 1 ? Integer.numberOfTrailingZeros(near) : -1;
     }
 
     int localKey(int rail) {

@@ -212,7 +212,8 @@ final class VerbsEndpoint
             completed(request, CompletionStatus.MISALIGNED);
             return true;
         }
-        VerbsLane lane = lanes.leastLoaded(byAdapter);
+        int near = request.registration() instanceof RailRegistration local ? local.near() : 0;
+        VerbsLane lane = lanes.leastLoaded(byAdapter, near, remote.nearestRail());
         if (lane == null) {
             if (byAdapter && !lanes.isAnyUpToFirstRail()) {
                 completed(request, CompletionStatus.UNSUPPORTED);

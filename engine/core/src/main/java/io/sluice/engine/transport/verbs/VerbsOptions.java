@@ -154,9 +154,10 @@ public final class VerbsOptions implements TransportOptions {
 
         /**
          * Sets the devices to use. Several are rails: every region is registered with each, and transfers are spread
-         * over them. The first carries the atomic operations of the adapter's domain. Default: the one with an active
-         * port that is {@linkplain #near nearest}; {@code SLUICE_VERBS_DEVICES=mlx5_0,mlx5_1:2} ({@code auto} for the
-         * default, {@code all} for all devices with an active port).
+         * over them, those of a GPU's bytes over the nearest. The first carries the atomic operations of the adapter's
+         * domain. Default: the one with an active port that is {@linkplain #near nearest}; {@code
+         * SLUICE_VERBS_DEVICES=mlx5_0,mlx5_1:2} ({@code auto} for the default, {@code all} for all devices with an
+         * active port).
          *
          * @param names as {@code ibv_devices} shows them, with {@code :PORT} for another port than the first active
          *     one; or {@code all} alone; empty for the default
@@ -168,8 +169,9 @@ public final class VerbsOptions implements TransportOptions {
         }
 
         /**
-         * Sets the place that the default device should be near. Default: the NUMA node of the processors that this
-         * process may use, if they share one; {@code SLUICE_VERBS_NEAR}.
+         * Sets the place that the default device should be near. Default: the GPUs that this process sees, if the
+         * engine carries their memory, then the NUMA node of the processors that it may use, if they share one; {@code
+         * SLUICE_VERBS_NEAR}.
          *
          * @param place {@code numa:1}, or the address of a PCIe device such as {@code 0000:17:00.0}
          * @return this

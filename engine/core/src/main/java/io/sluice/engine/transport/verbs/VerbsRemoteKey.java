@@ -13,6 +13,9 @@ final class VerbsRemoteKey extends RemoteKey {
     private static final int MAX_RAILS = 16;
     private static final int ADAPTER_ATOMICS = 1;
     private static final int FLUSHED = 2;
+    // the upper half of the flags is the rail
+    private static final int HAS_NEAREST_RAIL = 4;
+    private static final int RAIL_SHIFT = 4;
     private static final int NO_KEYS = 0;
     private static final int MOST_REASON_BYTES = 512;
 
@@ -31,10 +34,12 @@ final class VerbsRemoteKey extends RemoteKey {
     /** Encodes the keys of a region that the peer attaches, for the control channel. */
     static byte[] write(ExportedRegion region, RailRegistration registration) {
         int rails = registration.rails();
+        int nearest = registration.nearestRail();
         ByteBuffer bytes = ByteBuffer.allocate(1 + 1 + 8 + 4 * rails)
                 .put((byte) rails)
                 .put((byte) ((registration.hasAdapterAtomics() ? ADAPTER_ATOMICS : 0)
-                        | (registration.flush() != null ? FLUSHED : 0)))
+                        | (registration.flush() != null ? FLUSHED : 0)
+                        | (nearest < 0 ? 0 : HAS_NEAREST_RAIL | (nearest << RAIL_SHIFT))))
                 .putLong(region.memory().address());
         for (int i = 0; i < rails; i++) {
             bytes.putInt(registration.remoteKey(i));
@@ -96,6 +101,11 @@ final class VerbsRemoteKey extends RemoteKey {
     /** Whether the peer must flush writes to the region before they are visible. */
     boolean isFlushed() {
         return (flags & FLUSHED) != 0;
+    }
+
+    /** The peer's rail that is nearest to the region's memory; −1 if it prefers none. */
+    int nearestRail() {
+        return (flags & HAS_NEAREST_RAIL) == 0 ? -1 : (flags >> RAIL_SHIFT) & (MAX_RAILS - 1);
     }
 
     /** The peer has closed the region: its adapter would refuse requests and break the lane. */

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -42,12 +43,13 @@ final class VerbsTransport implements Transport {
     // the engine and each registration hold a device, which is closed after the last of them
     private final AtomicLong users = new AtomicLong(1);
 
-    VerbsTransport(VerbsOptions options, int windowOperations) {
+    /** Opens the devices of the options; of {@code distances} see {@link PortChoice#choose}. */
+    VerbsTransport(VerbsOptions options, int windowOperations, ToLongFunction<String> distances) {
         this.options = options;
         this.sendDepth = options.sendDepth(windowOperations);
         List<Rail> opened = new ArrayList<>();
         try {
-            for (PortChoice choice : PortChoice.choose(options)) {
+            for (PortChoice choice : PortChoice.choose(options, distances)) {
                 opened.add(Rail.open(opened.size(), choice, options));
             }
         } catch (RuntimeException | Error e) {

@@ -6,6 +6,7 @@ import io.sluice.engine.TransportStatus;
 import io.sluice.engine.TransportUnavailableException;
 import io.sluice.engine.transport.Transport;
 import io.sluice.engine.transport.TransportProvider;
+import java.util.function.ToLongFunction;
 
 /** The verbs transport, available on machines with libibverbs and an RDMA device with an active port. */
 public final class VerbsTransportProvider implements TransportProvider {
@@ -40,10 +41,15 @@ public final class VerbsTransportProvider implements TransportProvider {
 
     @Override
     public Transport open(EngineOptions options) {
+        return open(options, adapter -> Long.MAX_VALUE);
+    }
+
+    @Override
+    public Transport open(EngineOptions options, ToLongFunction<String> distances) {
         String unavailable = Native.unavailable();
         if (unavailable != null) {
             throw new TransportUnavailableException(unavailable);
         }
-        return new VerbsTransport(VerbsOptions.of(options), options.windowOperations());
+        return new VerbsTransport(VerbsOptions.of(options), options.windowOperations(), distances);
     }
 }

@@ -23,9 +23,14 @@ class DeviceChoiceTest {
     private static List<String> chosen(String... devices) {
         // loads the library
         assertThat(TestDevices.get(0)).isNotNull();
-        return PortChoice.choose(VerbsOptions.builder().devices(devices).build()).stream()
+        return PortChoice.choose(VerbsOptions.builder().devices(devices).build(), DeviceChoiceTest::distance).stream()
                 .map(choice -> choice.device() + ":" + choice.port())
                 .toList();
+    }
+
+    /** The last is the nearest. */
+    private static long distance(String device) {
+        return device.equals(TestDevices.get(1)) ? 1 : Long.MAX_VALUE;
     }
 
     private static EngineOptions with(String variable, String value) {
@@ -43,7 +48,7 @@ class DeviceChoiceTest {
         assertThat(chosen(second, first + ":1")).containsExactly(second + ":1", first + ":1");
         assertThat(chosen(first, first + ":1")).as("one port once").containsExactly(first + ":1");
         assertThat(chosen("all")).contains(first + ":1", second + ":1");
-        assertThat(chosen()).as("by default one of them").hasSize(1);
+        assertThat(chosen()).as("by default the nearest of them").containsExactly(second + ":1");
     }
 
     @ParameterizedTest

@@ -70,7 +70,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
         options = PatientOptions.builder().lanes(lanes).build();
         poller = new Poller("lone endpoint", 0, options, failed -> {});
         arena = Arena.ofShared();
-        transport = new VerbsTransport(verbs, options.windowOperations());
+        transport = new VerbsTransport(verbs, options.windowOperations(), adapter -> Long.MAX_VALUE);
         segment = arena.allocate(regionBytes, 4096);
         registration = transport.register(RegionMemory.host(segment), RIGHTS, AtomicDomain.TARGET_CPU);
         region = new WordRegion(segment, registration);

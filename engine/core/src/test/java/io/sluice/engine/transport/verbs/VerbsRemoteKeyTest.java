@@ -56,6 +56,11 @@ class VerbsRemoteKeyTest {
         VerbsRemoteKey other = read(keys(RAILS, 2, 0), RAILS);
         assertThat(other.hasAdapterAtomics()).isFalse();
         assertThat(other.isFlushed()).isTrue();
+        assertThat(other.nearestRail()).isEqualTo(-1);
+        VerbsRemoteKey near = read(keys(RAILS, 0x14, 0), RAILS);
+        assertThat(near.nearestRail()).isEqualTo(1);
+        assertThat(near.isFlushed()).isFalse();
+        assertThat(read(keys(RAILS, 0xF6, 0), RAILS).nearestRail()).isEqualTo(15);
     }
 
     @Test
