@@ -164,7 +164,7 @@ final class RegionSharing {
         return CompletableFuture.allOf(detaching.toArray(CompletableFuture[]::new));
     }
 
-    /** What was attached. */
+    /** The attached regions. */
     private final class Shared implements SharedRegion {
         private @Nullable CompletableFuture<Void> closed;
 

@@ -3,7 +3,7 @@ package io.sluice.experts;
 import io.sluice.engine.SluiceException;
 import org.jspecify.annotations.Nullable;
 
-/** What a part of an expert buffer needs of the whole. */
+/** The whole of an expert buffer, as its parts see it. */
 interface BufferHost {
     /** Says that there is work. Any thread. */
     void signal();

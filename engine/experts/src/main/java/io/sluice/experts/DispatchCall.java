@@ -204,7 +204,7 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
         return announced;
     }
 
-    /** What is put comes out of the stage. */
+    /** Puts read the stage alone. */
     @Override
     boolean isReleased() {
         return announced;

@@ -22,7 +22,7 @@ final class LowLatencyLayout {
     /** Of the batches of puts, the first of those of combine. */
     static final int COMBINE_BATCHES = SETS;
 
-    /** What a message of dispatch begins with; the token's index on its rank comes first. */
+    /** The beginning of a message of dispatch; the token's index on its rank comes first. */
     static final int HEADER_BYTES = 16;
 
     // more costs more to copy than a put and its acknowledgement take

@@ -27,13 +27,13 @@ final class Peer {
     final Word[] combineTaken = new Word[LowLatencyLayout.SETS];
     private final Word left;
 
-    /** What is under way of the dispatches of a set. */
+    /** Puts of the dispatches of a set. */
     final Sends[] dispatchSends = new Sends[LowLatencyLayout.SETS];
 
-    /** What is under way of the combines of a set. */
+    /** Puts of the combines of a set. */
     final Sends[] combineSends = new Sends[LowLatencyLayout.SETS];
 
-    /** What is under way of words alone. */
+    /** Signals alone. */
     final Sends words;
 
     private final BufferHost host;

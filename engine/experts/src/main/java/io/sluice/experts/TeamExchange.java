@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** What ranks tell each other while they create a buffer. */
+/** An exchange between the ranks that create a buffer. */
 final class TeamExchange {
     private TeamExchange() {}
 

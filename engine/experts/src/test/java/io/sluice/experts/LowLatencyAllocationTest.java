@@ -13,7 +13,7 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What the loop allocates for dispatches and combines once it is warm. */
+/** Dispatches and combines of a warm loop allocate nothing. */
 class LowLatencyAllocationTest {
     private static final int ROUNDS = 100;
     private static final int MOST_WINDOWS = 300;

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class LowLatencyTest {
     private static final byte POISON = 0x5A;
 
-    /** What a test runs on. */
+    /** The ranks of a test, and their tokens. */
     private static final class Run implements AutoCloseable {
         final ExpertRanks ranks;
         final TokenData data;

@@ -6,7 +6,7 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What carries the bytes and signals of an expert buffer between its ranks: one-sided puts into symmetric memory, and
+ * Carries the bytes and signals of an expert buffer between its ranks: one-sided puts into symmetric memory, and
  * 64-bit words there that puts add to. {@link #allocate}, {@link #free}, {@link #barrier} and {@link #closeAsync} are for
  * any thread; everything else is the team's loop's alone. Offsets and lengths are in bytes; words lie at multiples of 8
  * and have the host's byte order.

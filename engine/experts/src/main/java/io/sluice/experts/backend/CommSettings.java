@@ -4,7 +4,7 @@ import io.sluice.collectives.Team;
 import java.util.Objects;
 
 /**
- * What a back end is opened with.
+ * Settings with which a back end is opened.
  *
  * @param team the ranks; a back end with transports of its own may use it for control alone
  * @param uniqueId as rank 0 has drawn it

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What an expert buffer expects of a communication back end. A provider's tests extend it, and say which one they open on
+ * The promises of a communication back end to an expert buffer. A provider's tests extend it, and say which one they open on
  * which ranks.
  */
 public abstract class CommBackendContract {
