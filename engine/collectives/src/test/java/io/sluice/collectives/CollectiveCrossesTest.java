@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.sluice.testkit.FuzzSeed;
+import io.sluice.testkit.PairwiseSample;
 import io.sluice.testkit.Patience;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Faults that {@link MutatedClasses} builds in: each gets what a method returns, and the object. Public, as all packages of
+ * Faults that {@link io.sluice.testkit.MutatedClasses} builds in: each gets what a method returns, and the object. Public, as all packages of
  * the module call it.
  */
 public final class Mutations {

@@ -1,4 +1,4 @@
-package io.sluice.collectives;
+package io.sluice.testkit;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -12,15 +12,19 @@ import java.lang.classfile.instruction.ReturnInstruction;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
 import java.lang.reflect.AccessFlag;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Loads the classes of this module once more. In one of them a method is changed: a static method of {@link Mutations} with
- * the same name as the mutation gets what it returns, and the object, and says what it returns instead.
+ * Loads the classes of a module once more, tests included. In one of them a method is changed: a static method of a class of
+ * mutations gets what it returns, and the object, and says what it returns instead.
  */
-final class MutatedClasses extends ClassLoader {
-    private static final String OWN = "io.sluice.collectives.";
-
+public final class MutatedClasses extends ClassLoader {
+    private final Class<?> mutations;
+    private final String own;
     private final String changedClass;
     private final String changedMethod;
     private final String mutation;
@@ -30,21 +34,60 @@ final class MutatedClasses extends ClassLoader {
         registerAsParallelCapable();
     }
 
-    MutatedClasses(String changedClass, String changedMethod, String mutation) {
-        super(MutatedClasses.class.getClassLoader());
+    /**
+     * Creates a loader.
+     *
+     * @param mutations has the mutations; public, as all packages of the module call it. What is in its package and below is
+     *     loaded once more
+     * @param changedClass the class to change, by its full name; or empty
+     * @param changedMethod the method to change, not a static one
+     * @param mutation the name of the mutation
+     */
+    public MutatedClasses(Class<?> mutations, String changedClass, String changedMethod, String mutation) {
+        super(mutations.getClassLoader());
+        this.mutations = mutations;
+        this.own = mutations.getPackageName() + ".";
         this.changedClass = changedClass;
         this.changedMethod = changedMethod;
         this.mutation = mutation;
     }
 
-    /** Whether the class was loaded and has the method. */
-    boolean isChanged() {
+    /**
+     * Whether the class was loaded and has the method.
+     *
+     * @return false if nothing was changed
+     */
+    public boolean isChanged() {
         return changed;
+    }
+
+    /**
+     * Runs a method of a test on the classes as they are here.
+     *
+     * @param test the simple name of a class in the package of the mutations
+     * @param method the method; the only one of its name
+     * @param arguments what it gets
+     * @throws Throwable what the method throws
+     */
+    public void run(String test, String method, Object... arguments) throws Throwable {
+        Class<?> type = Class.forName(own + test, true, this);
+        Constructor<?> constructor = type.getDeclaredConstructor();
+        constructor.setAccessible(true);
+        Method run = Arrays.stream(type.getDeclaredMethods())
+                .filter(each -> each.getName().equals(method))
+                .findFirst()
+                .orElseThrow();
+        run.setAccessible(true);
+        try {
+            run.invoke(constructor.newInstance(), arguments);
+        } catch (InvocationTargetException e) {
+            throw e.getCause();
+        }
     }
 
     @Override
     protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
-        if (!name.startsWith(OWN)) {
+        if (!name.startsWith(own)) {
             return super.loadClass(name, resolve);
         }
         synchronized (getClassLoadingLock(name)) {
@@ -90,9 +133,7 @@ final class MutatedClasses extends ClassLoader {
                                     .returnType();
                             code.aload(0);
                             code.invokestatic(
-                                    ClassDesc.of(Mutations.class.getName()),
-                                    mutation,
-                                    MethodTypeDesc.of(type, type, owner));
+                                    ClassDesc.of(mutations.getName()), mutation, MethodTypeDesc.of(type, type, owner));
                         }
                         code.with(element);
                     };

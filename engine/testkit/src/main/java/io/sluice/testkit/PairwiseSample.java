@@ -1,4 +1,4 @@
-package io.sluice.collectives;
+package io.sluice.testkit;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Random;
 
 /** Rows of which each two values of two factors occur together in one at least; far fewer than all rows. */
-final class PairwiseSample {
+public final class PairwiseSample {
     private final int[] sizes;
     private final Random random;
     // by the two factors, and then by the two values
@@ -33,7 +33,7 @@ final class PairwiseSample {
      * @param random decides between equals
      * @return rows of the values' numbers, by factor
      */
-    static List<int[]> of(int[] sizes, Random random) {
+    public static List<int[]> of(int[] sizes, Random random) {
         PairwiseSample sample = new PairwiseSample(sizes, random);
         List<int[]> rows = new ArrayList<>();
         for (int first = 0; first < sizes.length; first++) {
