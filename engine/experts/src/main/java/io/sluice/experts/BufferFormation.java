@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
 final class BufferFormation {
     private static final int LONGEST_ID = 1024;
     private static final int TERMS_BYTES = 5 * Integer.BYTES;
+    private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
     private static final byte YES = 1;
     private static final byte NO = 0;
 
@@ -36,11 +37,15 @@ final class BufferFormation {
     private @Nullable SymmetricMemory window;
     private @Nullable SymmetricMemory slots;
     private @Nullable SymmetricMemory staging;
+    private @Nullable SymmetricMemory normalMemory;
     private @Nullable DefaultExpertBuffer started;
     private final List<ResultMemory> results = new ArrayList<>();
     private final boolean[] mutual;
 
     private BufferFormation(Team team, ExpertOptions options) {
+        if (!options.hasLowLatency() && !options.hasNormalMode()) {
+            throw new IllegalArgumentException("a buffer has low-latency calls or normal mode: " + options);
+        }
         this.team = team;
         this.options = options;
         this.layout = new LowLatencyLayout(options, team.size());
@@ -75,7 +80,8 @@ final class BufferFormation {
             found = ExpertBackends.of(options);
             FreeMemory.check(
                     "an expert buffer of " + options + " and " + team.size() + " ranks",
-                    layout.windowBytes() + LowLatencyLayout.SETS * layout.resultBytes());
+                    (options.hasLowLatency() ? layout.windowBytes() + LowLatencyLayout.SETS * layout.resultBytes() : 0)
+                            + (options.hasNormalMode() ? options.normalBytes(team.size()) : 0));
             id = team.rank() == 0 ? found.uniqueId() : id;
         } catch (SluiceException e) {
             refusal = e;
@@ -87,9 +93,8 @@ final class BufferFormation {
                     checkTerms(all, own, provider);
                     return open(Objects.requireNonNull(provider), idOf(all.getFirst()));
                 })
-                .thenCompose(nothing -> allocateWindow())
-                .thenCompose(nothing -> settle(() -> CompletableFuture.runAsync(this::allocateResults)))
-                .thenCompose(nothing -> allocateForPuts())
+                .thenCompose(nothing -> options.hasLowLatency() ? allocateLowLatency() : DONE)
+                .thenCompose(nothing -> options.hasNormalMode() ? allocateNormalMode() : DONE)
                 .thenCompose(nothing -> start());
     }
 
@@ -140,10 +145,11 @@ final class BufferFormation {
     // ---- steps ----
 
     private CompletableFuture<Void> open(CommBackendProvider provider, byte[] id) {
-        return settle(() -> provider.open(new CommSettings(team, id, true, 1)).thenApply(opened -> {
-            backend = opened;
-            return null;
-        }));
+        return settle(() -> provider.open(new CommSettings(team, id, options.hasLowLatency(), 1))
+                .thenApply(opened -> {
+                    backend = opened;
+                    return null;
+                }));
     }
 
     /** Does something, and tells the other ranks whether it succeeded. */
@@ -171,6 +177,16 @@ final class BufferFormation {
 
     private CommBackend backend() {
         return Objects.requireNonNull(backend);
+    }
+
+    private CompletableFuture<Void> allocateNormalMode() {
+        return backend().allocate(options.normalBytes(team.size())).thenAccept(memory -> normalMemory = memory);
+    }
+
+    private CompletableFuture<Void> allocateLowLatency() {
+        return allocateWindow()
+                .thenCompose(nothing -> settle(() -> CompletableFuture.runAsync(this::allocateResults)))
+                .thenCompose(nothing -> allocateForPuts());
     }
 
     private CompletableFuture<Void> allocateWindow() {
@@ -233,10 +249,17 @@ final class BufferFormation {
     }
 
     private void startOnLoop(DefaultExpertBuffer buffer) {
-        LowLatencyMemory memory =
-                new LowLatencyMemory(layout, buffer, backend(), Objects.requireNonNull(window), slots, mutual);
-        CombineStage stage = new CombineStage(team.engine(), backend(), layout, staging);
-        buffer.start(new LowLatency(options, memory, stage, results));
+        LowLatency lowLatency = null;
+        if (options.hasLowLatency()) {
+            LowLatencyMemory memory =
+                    new LowLatencyMemory(layout, buffer, backend(), Objects.requireNonNull(window), slots, mutual);
+            CombineStage stage = new CombineStage(team.engine(), backend(), layout, staging);
+            lowLatency = new LowLatency(options, memory, stage, results);
+        }
+        NormalMode normalMode = options.hasNormalMode()
+                ? new NormalMode(buffer, backend(), options, Objects.requireNonNull(normalMemory))
+                : null;
+        buffer.start(lowLatency, normalMode);
         started = buffer;
     }
 

@@ -11,6 +11,7 @@ import io.sluice.engine.OutcomeUnknownException;
 import io.sluice.engine.RemoteAccessException;
 import io.sluice.engine.SluiceException;
 import io.sluice.experts.backend.CommBackend;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
@@ -34,6 +35,7 @@ final class DefaultExpertBuffer implements ExpertBuffer, BufferHost, EngineLoop.
     private volatile boolean stopped;
     private volatile EngineLoop.@Nullable SourceHandle handle;
     private @Nullable LowLatency lowLatency;
+    private @Nullable NormalMode normalMode;
     private @Nullable BufferPart parts;
     private long lookAt = BufferPart.NEVER;
     private boolean flushing;
@@ -51,10 +53,20 @@ final class DefaultExpertBuffer implements ExpertBuffer, BufferHost, EngineLoop.
         this.backend = backend;
     }
 
-    /** Begins to run. Once, on the loop. */
-    void start(LowLatency calls) {
+    /**
+     * Begins to run. Once, on the loop.
+     *
+     * @param calls null if there are no such calls
+     * @param normalCalls null if there are no such calls
+     */
+    void start(@Nullable LowLatency calls, @Nullable NormalMode normalCalls) {
         lowLatency = calls;
-        parts = new BufferParts(calls);
+        normalMode = normalCalls;
+        if (calls == null) {
+            parts = new BufferParts(Objects.requireNonNull(normalCalls));
+        } else {
+            parts = normalCalls == null ? new BufferParts(calls) : new BufferParts(calls, normalCalls);
+        }
         handle = team.loop().addSource(this, BUDGET_KIB);
         team.ended().whenComplete((nothing, error) -> onLoop(() -> teamEnded(error)));
         backend.whenLost(rank -> {
@@ -75,7 +87,19 @@ final class DefaultExpertBuffer implements ExpertBuffer, BufferHost, EngineLoop.
     }
 
     private LowLatency lowLatency() {
-        return Objects.requireNonNull(lowLatency, "the buffer is not started");
+        LowLatency calls = lowLatency;
+        if (calls == null) {
+            throw new IllegalStateException(this + " was created without low-latency calls");
+        }
+        return calls;
+    }
+
+    private NormalMode normalMode() {
+        NormalMode calls = normalMode;
+        if (calls == null) {
+            throw new IllegalStateException(this + " was created without normal mode");
+        }
+        return calls;
     }
 
     private BufferPart parts() {
@@ -182,6 +206,51 @@ final class DefaultExpertBuffer implements ExpertBuffer, BufferHost, EngineLoop.
                         outOffset,
                         combineOptions,
                         callback);
+    }
+
+    @Override
+    public NormalLayout layout(MemoryRegion topkIdx, long topkIdxOffset, int tokens, @Nullable NormalLayout reuse) {
+        return normalMode().layout(topkIdx, topkIdxOffset, tokens, reuse);
+    }
+
+    @Override
+    public void dispatch(
+            MemoryRegion x,
+            long xOffset,
+            MemoryRegion topkIdx,
+            long topkIdxOffset,
+            MemoryRegion weights,
+            long weightsOffset,
+            NormalLayout layout,
+            NormalOptions dispatchOptions,
+            ExpertCallback<NormalResult> callback) {
+        normalMode()
+                .dispatch(
+                        x, xOffset, topkIdx, topkIdxOffset, weights, weightsOffset, layout, dispatchOptions, callback);
+    }
+
+    @Override
+    public void dispatchAgain(
+            MemoryRegion x,
+            long xOffset,
+            NormalHandle handled,
+            NormalOptions dispatchOptions,
+            ExpertCallback<NormalResult> callback) {
+        normalMode().dispatchAgain(x, xOffset, handled, dispatchOptions, callback);
+    }
+
+    @Override
+    public void combine(
+            NormalHandle handled,
+            MemoryRegion y,
+            long yOffset,
+            @Nullable MemoryRegion bias,
+            long biasOffset,
+            MemoryRegion out,
+            long outOffset,
+            @Nullable Duration timeout,
+            ExpertCallback<MemoryRegion> callback) {
+        normalMode().combine(handled, y, yOffset, bias, biasOffset, out, outOffset, timeout, callback);
     }
 
     @Override

@@ -10,7 +10,7 @@ import java.util.concurrent.CompletableFuture;
  * <p>When a rank is lost, a call exceeds its time, or the team is revoked or closed, all pending calls of all ranks end
  * with an error, and later calls throw it.
  */
-public interface ExpertBuffer extends LowLatencyOperations {
+public interface ExpertBuffer extends LowLatencyOperations, NormalOperations {
     /**
      * Creates a buffer. A collective: all ranks call it with the same options. Until it has completed, they call no other
      * collectives of the team.

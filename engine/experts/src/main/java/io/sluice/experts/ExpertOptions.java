@@ -33,15 +33,26 @@ public final class ExpertOptions {
     private final int topK;
     private final @Nullable String backend;
     private final Duration timeout;
+    private final boolean lowLatency;
+    private final boolean normalMode;
 
     private ExpertOptions(
-            int experts, int hidden, int maxTokensPerRank, int topK, @Nullable String backend, Duration timeout) {
+            int experts,
+            int hidden,
+            int maxTokensPerRank,
+            int topK,
+            @Nullable String backend,
+            Duration timeout,
+            boolean lowLatency,
+            boolean normalMode) {
         this.experts = experts;
         this.hidden = hidden;
         this.maxTokensPerRank = maxTokensPerRank;
         this.topK = topK;
         this.backend = backend;
         this.timeout = timeout;
+        this.lowLatency = lowLatency;
+        this.normalMode = normalMode;
     }
 
     /**
@@ -53,7 +64,8 @@ public final class ExpertOptions {
      */
     public static ExpertOptions experts(int experts) {
         check("experts", experts, MOST_EXPERTS);
-        return new ExpertOptions(experts, DEFAULT_HIDDEN, DEFAULT_TOKENS, DEFAULT_TOP_K, null, DEFAULT_TIMEOUT);
+        return new ExpertOptions(
+                experts, DEFAULT_HIDDEN, DEFAULT_TOKENS, DEFAULT_TOP_K, null, DEFAULT_TIMEOUT, true, true);
     }
 
     private static void check(String what, int value, int most) {
@@ -73,7 +85,7 @@ public final class ExpertOptions {
             throw new IllegalArgumentException("a hidden vector has a multiple of " + CHANNELS_OF_A_SCALE
                     + " elements, at most " + MOST_HIDDEN + ", not " + value);
         }
-        return new ExpertOptions(experts, value, maxTokensPerRank, topK, backend, timeout);
+        return new ExpertOptions(experts, value, maxTokensPerRank, topK, backend, timeout, lowLatency, normalMode);
     }
 
     /**
@@ -84,7 +96,7 @@ public final class ExpertOptions {
      */
     public ExpertOptions maxTokensPerRank(int value) {
         check("tokens of a rank", value, MOST_TOKENS);
-        return new ExpertOptions(experts, hidden, value, topK, backend, timeout);
+        return new ExpertOptions(experts, hidden, value, topK, backend, timeout, lowLatency, normalMode);
     }
 
     /**
@@ -95,7 +107,7 @@ public final class ExpertOptions {
      */
     public ExpertOptions topK(int value) {
         check("experts of a token", value, MOST_TOP_K);
-        return new ExpertOptions(experts, hidden, maxTokensPerRank, value, backend, timeout);
+        return new ExpertOptions(experts, hidden, maxTokensPerRank, value, backend, timeout, lowLatency, normalMode);
     }
 
     /**
@@ -107,7 +119,14 @@ public final class ExpertOptions {
      */
     public ExpertOptions backend(String name) {
         return new ExpertOptions(
-                experts, hidden, maxTokensPerRank, topK, Objects.requireNonNull(name, "name"), timeout);
+                experts,
+                hidden,
+                maxTokensPerRank,
+                topK,
+                Objects.requireNonNull(name, "name"),
+                timeout,
+                lowLatency,
+                normalMode);
     }
 
     /**
@@ -120,7 +139,28 @@ public final class ExpertOptions {
         if (!value.isPositive() || value.compareTo(LONGEST) > 0) {
             throw new IllegalArgumentException("a time-out is positive and at most " + LONGEST + ", not " + value);
         }
-        return new ExpertOptions(experts, hidden, maxTokensPerRank, topK, backend, value);
+        return new ExpertOptions(experts, hidden, maxTokensPerRank, topK, backend, value, lowLatency, normalMode);
+    }
+
+    /**
+     * Returns these options with or without the low-latency calls. Without them there is no memory for them, which grows with
+     * experts × tokens.
+     *
+     * @param value true by default
+     * @return new options
+     */
+    public ExpertOptions lowLatency(boolean value) {
+        return new ExpertOptions(experts, hidden, maxTokensPerRank, topK, backend, timeout, value, normalMode);
+    }
+
+    /**
+     * Returns these options with or without the calls of normal mode, and memory for them.
+     *
+     * @param value true by default
+     * @return new options
+     */
+    public ExpertOptions normalMode(boolean value) {
+        return new ExpertOptions(experts, hidden, maxTokensPerRank, topK, backend, timeout, lowLatency, value);
     }
 
     /**
@@ -178,6 +218,24 @@ public final class ExpertOptions {
     }
 
     /**
+     * Returns whether there are low-latency calls.
+     *
+     * @return true by default
+     */
+    public boolean hasLowLatency() {
+        return lowLatency;
+    }
+
+    /**
+     * Returns whether there are the calls of normal mode.
+     *
+     * @return true by default
+     */
+    public boolean hasNormalMode() {
+        return normalMode;
+    }
+
+    /**
      * Returns the number of experts of each rank: rank r has those from r times this number on.
      *
      * @param ranks the number of ranks
@@ -202,8 +260,21 @@ public final class ExpertOptions {
         return new LowLatencyLayout(this, ranks).bytes();
     }
 
+    /**
+     * Returns how much memory the calls of normal mode take on each rank.
+     *
+     * @param ranks the number of ranks
+     * @return bytes
+     * @throws IllegalArgumentException if the experts cannot be divided among so many ranks
+     * @throws ArithmeticException if they are more than can be counted
+     */
+    public long normalBytes(int ranks) {
+        return new NormalMemory(this, ranks).bytes();
+    }
+
     @Override
     public String toString() {
-        return experts + " experts, hidden " + hidden + ", " + maxTokensPerRank + " tokens a rank, top " + topK;
+        return experts + " experts, hidden " + hidden + ", " + maxTokensPerRank + " tokens a rank, top " + topK
+                + (lowLatency ? "" : ", no low-latency calls") + (normalMode ? "" : ", no normal mode");
     }
 }
