@@ -1,6 +1,10 @@
 #include "cuda_library.h"
 
 #include <stdatomic.h>
+#include <time.h>
+
+#define SHORTEST_NAP_NANOS 20000
+#define LONGEST_NAP_NANOS 1000000
 
 int cuda_enter(struct sluice_cuda_device *device, struct cuda_scope *scope) {
     cuda_context current = NULL;
@@ -48,4 +52,19 @@ int sluice_cuda_device_fault(struct sluice_cuda_device *device) {
 
 int sluice_cuda_device_make_current(struct sluice_cuda_device *device) {
     return device == NULL ? -CUDA_INVALID_VALUE : cuda_failed(device, cuda.set_current_context(device->context));
+}
+
+void cuda_await_idle(const struct sluice_cuda_device *device) {
+    cuda_event event;
+    struct timespec nap = {.tv_nsec = SHORTEST_NAP_NANOS};
+    if (cuda.context_record == NULL || cuda.event_create(&event, CUDA_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) {
+        return;
+    }
+    if (cuda.context_record(device->context, event) == CUDA_SUCCESS) {
+        while (cuda.event_query(event) == CUDA_NOT_READY) {
+            nanosleep(&nap, NULL);
+            nap.tv_nsec = nap.tv_nsec < LONGEST_NAP_NANOS ? 2 * nap.tv_nsec : nap.tv_nsec;
+        }
+    }
+    cuda.event_destroy(event);
 }

@@ -221,6 +221,7 @@ struct cuda_access {
             (void *handle, cuda_address address, size_t bytes, int type, unsigned long long flags)) \
     FUNCTION(flush_remote_writes, cuFlushGPUDirectRDMAWrites, (int target, int scope)) \
     FUNCTION(function_load, cuFuncLoad, (cuda_function function)) \
+    FUNCTION(context_record, cuCtxRecordEvent, (cuda_context context, cuda_event event)) \
     FUNCTION(function_parameter, cuFuncGetParamInfo, \
             (cuda_function function, size_t index, size_t *offset, size_t *bytes))
 

@@ -16,6 +16,8 @@ struct cuda_library {
 extern struct cuda_library cuda;
 
 struct sluice_cuda_device {
+    /* Of those that are open. */
+    struct sluice_cuda_device *next;
     cuda_device device;
     int ordinal;
     cuda_context context;
@@ -37,6 +39,15 @@ void cuda_leave(struct cuda_scope *scope);
 
 /* Returns a negated error, and keeps it with the device if it is sticky. */
 int cuda_failed(struct sluice_cuda_device *device, cuda_result result);
+
+/*
+ * Waits until a device, whose context is current, has done what it was given. Before it frees or unpins memory, the driver waits for
+ * that itself, but under a lock that calls of other threads then wait for. Returns at once with a driver older than 12.5.
+ */
+void cuda_await_idle(const struct sluice_cuda_device *device);
+
+/* The same for all devices that are open: pinned memory is mapped in all contexts. */
+void cuda_await_all_idle(void);
 
 /* Marks a descriptor opened by the driver close-on-exec; returns the descriptor or a negated error. */
 int cuda_close_on_exec(int descriptor);

@@ -1,7 +1,13 @@
 #include "cuda_library.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define MOST_DEVICES 64
+
+static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sluice_cuda_device *open_devices;
 
 int sluice_cuda_device_count(void) {
     int count = 0;
@@ -105,13 +111,61 @@ int64_t sluice_cuda_device_open(int ordinal) {
         free(device);
         return -result;
     }
+    pthread_mutex_lock(&open_lock);
+    device->next = open_devices;
+    open_devices = device;
+    pthread_mutex_unlock(&open_lock);
     return (int64_t)(intptr_t)device;
+}
+
+static void remove_open(const struct sluice_cuda_device *device) {
+    pthread_mutex_lock(&open_lock);
+    struct sluice_cuda_device **link = &open_devices;
+    while (*link != NULL && *link != device) {
+        link = &(*link)->next;
+    }
+    if (*link != NULL) {
+        *link = device->next;
+    }
+    pthread_mutex_unlock(&open_lock);
+}
+
+/* Retains the context of each device that is open; returns how many they are. */
+static int retain_all(struct sluice_cuda_device *retained) {
+    int count = 0;
+    pthread_mutex_lock(&open_lock);
+    for (struct sluice_cuda_device *each = open_devices; each != NULL && count < MOST_DEVICES; each = each->next) {
+        bool is_new = true;
+        for (int i = 0; i < count; i++) {
+            is_new = is_new && retained[i].device != each->device;
+        }
+        /* It is active, so that this makes none. */
+        if (is_new && cuda.retain_context(&retained[count].context, each->device) == CUDA_SUCCESS) {
+            retained[count++].device = each->device;
+        }
+    }
+    pthread_mutex_unlock(&open_lock);
+    return count;
+}
+
+void cuda_await_all_idle(void) {
+    struct sluice_cuda_device retained[MOST_DEVICES] = {0};
+    int count = cuda.context_record == NULL ? 0 : retain_all(retained);
+    for (int i = 0; i < count; i++) {
+        struct cuda_scope scope;
+        if (cuda_enter(&retained[i], &scope) == 0) {
+            cuda_await_idle(&retained[i]);
+            cuda_leave(&scope);
+        }
+        cuda.release_context(retained[i].device);
+    }
 }
 
 int sluice_cuda_device_close(struct sluice_cuda_device *device) {
     if (device == NULL) {
         return -CUDA_INVALID_VALUE;
     }
+    remove_open(device);
     cuda_result result = cuda.release_context(device->device);
     free(device);
     return -result;

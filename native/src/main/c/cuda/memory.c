@@ -87,6 +87,7 @@ int sluice_cuda_memory_free(struct sluice_cuda_device *device, uint64_t address,
     if (entered < 0) {
         return entered;
     }
+    cuda_await_idle(device);
     cuda_result result = cuda.range_unmap(address, (size_t)bytes);
     if (result == CUDA_SUCCESS) {
         result = cuda.range_free(address, (size_t)bytes);

@@ -91,6 +91,7 @@ int sluice_cuda_module_unload(struct sluice_cuda_module *module) {
         return entered;
     }
     struct sluice_cuda_device *device = module->device;
+    cuda_await_idle(device);
     cuda_result result = cuda.module_unload(module->module);
     cuda_leave(&scope);
     free(module);

@@ -39,6 +39,7 @@ int sluice_cuda_memory_ipc_close(struct sluice_cuda_device *device, uint64_t bas
     if (entered < 0) {
         return entered;
     }
+    cuda_await_idle(device);
     cuda_result result = cuda.ipc_close(base);
     cuda_leave(&scope);
     return cuda_failed(device, result);
@@ -120,6 +121,7 @@ int sluice_cuda_host_unregister(struct sluice_cuda_device *device, void *address
     if (entered < 0) {
         return entered;
     }
+    cuda_await_all_idle();
     cuda_result result = cuda.host_unregister(address);
     cuda_leave(&scope);
     return cuda_failed(device, result);

@@ -135,6 +135,9 @@ int sluice_cuda_stream_destroy(struct sluice_cuda_stream *stream) {
     }
     struct sluice_cuda_device *device = stream->device;
     cuda_result result = stream->is_adopted ? CUDA_SUCCESS : cuda.stream_destroy(stream->stream);
+    if (stream->blocks != 0) {
+        cuda_await_idle(device);
+    }
     cuda_result freed = stream->blocks == 0 ? CUDA_SUCCESS : cuda.memory_free(stream->blocks);
     cuda_leave(&scope);
     free(stream);

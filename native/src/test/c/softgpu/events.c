@@ -88,13 +88,29 @@ EXPORT cuda_result cuStreamWaitEvent(cuda_stream stream, cuda_event event, unsig
     return flags == 0 ? add(stream, event, WAIT_EVENT) : CUDA_INVALID_VALUE;
 }
 
+/* What a driver would not wait for counts as done. */
+EXPORT cuda_result cuCtxRecordEvent(cuda_context of, cuda_event event) {
+    CONTEXT(context)
+    if (event == NULL || of != context) {
+        return CUDA_INVALID_HANDLE;
+    }
+    pthread_mutex_lock(&event->lock);
+    event->of_context = context->ordinal + 1;
+    pthread_mutex_unlock(&event->lock);
+    return CUDA_SUCCESS;
+}
+
 EXPORT cuda_result cuEventQuery(cuda_event event) {
     STICKY();
     if (event == NULL) {
         return CUDA_INVALID_HANDLE;
     }
     pthread_mutex_lock(&event->lock);
+    int of_context = event->of_context;
     bool has_happened = event->happened >= event->recorded;
     pthread_mutex_unlock(&event->lock);
+    if (of_context > 0) {
+        has_happened = !kernels_are_awaited(of_context - 1);
+    }
     return has_happened ? CUDA_SUCCESS : CUDA_NOT_READY;
 }

@@ -172,6 +172,10 @@ struct operation {
 void streams_await(int ordinal);
 /* Waits until the kernels have ended that run on an ordinal, or on all for -1, if drivers are to do so. Not under the world. */
 void kernels_await(int ordinal);
+/* The same under the driver's lock: what streams are given meanwhile waits for it, as measured of driver 580. */
+void kernels_await_locked(int ordinal);
+/* Whether kernels run on an ordinal that a driver would wait for. */
+bool kernels_are_awaited(int ordinal);
 /* Gives a stream an operation, which it frees. Waits while the stream has very many. */
 cuda_result stream_add(struct CUstream_st *stream, struct operation *operation);
 struct operation *operation_make(enum operation_kind kind);
@@ -185,6 +189,8 @@ struct CUevent_st {
     uint64_t recorded;
     uint64_t happened;
     int references;
+    /* Recorded of a context: the ordinal and 1 more; else 0. */
+    int of_context;
 };
 
 void event_happens(struct CUevent_st *event, uint64_t recording);

@@ -448,7 +448,7 @@ EXPORT cuda_result cuMemMap(
 }
 
 EXPORT cuda_result cuMemUnmap(cuda_address address, size_t bytes) {
-    kernels_await(-1);
+    kernels_await_locked(-1);
     world_write();
     struct mapping *mapping = mapping_of(address);
     bool is_mapped = mapping != NULL && mapping->kind == VIRTUAL && mapping->address == address && mapping->bytes == bytes;

@@ -153,6 +153,7 @@ EXPORT cuda_result cuMemHostRegister_v2(void *address, size_t bytes, unsigned fl
 EXPORT cuda_result cuMemHostUnregister(void *address) {
     CONTEXT(context)
     (void)context;
+    kernels_await_locked(-1);
     streams_await(-1);
     cuda_address at = (cuda_address)(uintptr_t)address | HOST_BIT;
     world_write();

@@ -212,10 +212,31 @@ void streams_await(int ordinal) {
     await(ordinal, false);
 }
 
+/* How many threads wait for kernels under the driver's lock: what streams are given waits for them. */
+static atomic_int lock_holders;
+
 void kernels_await(int ordinal) {
     if (atomic_load(&awaits_kernels)) {
         await(ordinal, true);
     }
+}
+
+void kernels_await_locked(int ordinal) {
+    atomic_fetch_add(&lock_holders, 1);
+    kernels_await(ordinal);
+    atomic_fetch_sub(&lock_holders, 1);
+}
+
+bool kernels_are_awaited(int ordinal) {
+    bool found = false;
+    pthread_mutex_lock(&streams_lock);
+    for (struct CUstream_st *each = streams; each != NULL && !found && atomic_load(&awaits_kernels); each = each->next) {
+        pthread_mutex_lock(&each->lock);
+        found = each->ordinal == ordinal && each->has_kernel;
+        pthread_mutex_unlock(&each->lock);
+    }
+    pthread_mutex_unlock(&streams_lock);
+    return found;
 }
 
 static void *work(void *argument) {
@@ -254,6 +275,9 @@ static void *work(void *argument) {
 }
 
 cuda_result stream_add(struct CUstream_st *stream, struct operation *operation) {
+    while (atomic_load(&lock_holders) > 0) {
+        nap(LOOK_NANOS);
+    }
     if (stream == NULL) {
         operation_free(operation);
         return CUDA_INVALID_HANDLE;
