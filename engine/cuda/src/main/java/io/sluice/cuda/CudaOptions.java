@@ -94,7 +94,7 @@ public final class CudaOptions implements TransportOptions {
 
         /**
          * Whether copy engines carry out all that they can, page lists too: kernels wait while the GPU is busy with others, and copy
-         * engines do not. Scattered pages take many times as long. Default false; {@code SLUICE_CUDA_COPY_ENGINES}.
+         * engines do not. Scattered pages take many times as long, and a copy that waits for an event holds up others. Default false; {@code SLUICE_CUDA_COPY_ENGINES}.
          *
          * @param on true for no kernels
          * @return this

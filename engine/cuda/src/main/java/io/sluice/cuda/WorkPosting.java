@@ -213,7 +213,7 @@ final class WorkPosting {
         long number = ordered.begin(request, lane);
         long record = request.length() == 0
                 ? loop.record(lane, CudaStream.COMPLETE, number)
-                : copy(lane, number, writes ? remote : local, writes ? local : remote, request.length());
+                : copy(request, lane, number, writes ? remote : local, writes ? local : remote, request.length());
         end(record, request, lane, number, ordinal);
         boolean follows = choice.signalFollows(request, ordinal);
         posted(request, lane, number, follows ? StreamLane.SIGNAL_FOLLOWS : StreamLane.NO_TABLE);
@@ -231,12 +231,18 @@ final class WorkPosting {
         ordered.end(record, request, lane, number);
     }
 
-    private long copy(StreamLane lane, long number, long destination, long source, long bytes) {
-        long record = loop.record(lane, CudaStream.COPY, number);
+    private long copy(WorkRequest request, StreamLane lane, long number, long destination, long source, long bytes) {
+        // the copies of all streams to one device share a queue, where one that waits for an event would hold up the
+        // others
+        boolean byKernel = request.startAfter() != null && loop.usesKernels();
+        long record = loop.record(lane, byKernel ? CudaStream.COPY_STRIDED : CudaStream.COPY, number);
+        if (byKernel) {
+            loop.pages(record, 1);
+        }
         loop.put(record, CudaStream.REQUEST_DESTINATION_OFFSET, destination);
         loop.put(record, CudaStream.REQUEST_SOURCE_OFFSET, source);
         loop.put(record, CudaStream.REQUEST_LENGTH_OFFSET, bytes);
-        lane.counters().launched(Unit.COPY_ENGINE, bytes);
+        lane.counters().launched(byKernel ? Unit.KERNEL : Unit.COPY_ENGINE, bytes);
         return record;
     }
 
@@ -304,7 +310,7 @@ final class WorkPosting {
             long from = local + copy.local();
             long to = remote + copy.remote();
             long length = inOneRange(request, from, copy.pieceBytes());
-            record = copy(lane, number, writes ? to : from, writes ? from : to, length);
+            record = copy(request, lane, number, writes ? to : from, writes ? from : to, length);
             copy.gave(length);
         }
         if (record == NONE) {
@@ -427,6 +433,7 @@ final class WorkPosting {
         }
         long number = ordered.begin(request, lane);
         long record = copy(
+                request,
                 lane,
                 number,
                 key.address(streams.gpu().ordinal()) + request.remoteOffset(),

@@ -51,6 +51,9 @@ class StreamOrderTest {
     }
 
     private void open(boolean copyEngines) {
+        if (copyEngines) {
+            SoftGpu.needSoftware("a copy engine that goes on while another copy waits for an event");
+        }
         TransferEngine initiator = engine(copyEngines);
         TransferEngine target = engine(copyEngines);
         connection = Patience.await(initiator.connect(target.address()));
@@ -77,6 +80,14 @@ class StreamOrderTest {
                 .filter(UserStream.class::isInstance)
                 .map(UserStream.class::cast)
                 .forEach(UserStream::open);
+        // nor does a stream wait for a word that a failed test has left
+        closed.stream()
+                .filter(StreamWord.class::isInstance)
+                .map(StreamWord.class::cast)
+                .forEach(word -> {
+                    word.next();
+                    word.complete(null);
+                });
         for (AutoCloseable each : closed.reversed()) {
             each.close();
         }
@@ -234,7 +245,8 @@ class StreamOrderTest {
         assertThat(using.word()).isEqualTo(FILLED_WORD);
         assertThat(SoftGpu.read(1, there.memory().address(), behind)).containsOnly(FILLED);
         Patience.await(end);
-        int others = copyEngines ? 2 : 0;
+        // of the two words that which waits for an event is copied by a kernel, if kernels are used
+        int others = copyEngines ? 2 : 1;
         assertThat(gpu().bytes(unit) - bytes).isEqualTo(behind + 8L * others);
         assertThat(gpu().launches(unit) - launches).isEqualTo(others + (copyEngines ? pages : 2));
     }
@@ -323,6 +335,7 @@ class StreamOrderTest {
     /** A copy that the driver does not take ends the run with an error, whose word the host stores. */
     @Test
     void a_run_that_the_driver_refuses_in_part_fails_and_leaves_no_stream_waiting() {
+        SoftGpu.needSoftware("a copy that the driver refuses");
         open(true);
         StreamWord word = word(1);
         for (int round = 1; round <= 4; round++) {
