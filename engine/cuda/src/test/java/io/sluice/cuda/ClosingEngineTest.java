@@ -84,6 +84,7 @@ class ClosingEngineTest {
 
     @Test
     void a_call_that_waits_for_the_gpu_keeps_what_it_uses() {
+        SoftGpu.needSoftware("a stream that does nothing");
         CudaTransport transport = transport();
         SoftGpu.hang(true);
         CompletableFuture<AllocatedMemory> made = CompletableFuture.supplyAsync(() -> allocate(transport, 1), THREADS);
@@ -155,7 +156,7 @@ class ClosingEngineTest {
     @Test
     void threads_that_make_and_free_memory_race_a_closing_transport() {
         Random random = new Random(2);
-        for (int round = 0; round < ROUNDS; round++) {
+        for (int round = 0; round < SoftGpu.rounds(ROUNDS); round++) {
             CudaTransport transport = transport();
             CountDownLatch begun = new CountDownLatch(random.nextInt(1, 6));
             List<CompletableFuture<Void>> users = new ArrayList<>();
@@ -171,7 +172,7 @@ class ClosingEngineTest {
 
     @Test
     void attaching_and_registering_race_a_closing_engine() {
-        for (int round = 0; round < ENGINES; round++) {
+        for (int round = 0; round < SoftGpu.rounds(ENGINES); round++) {
             TransferEngine initiator = engine();
             TransferEngine target = engine();
             Connection connection = Patience.await(initiator.connect(target.address()));

@@ -67,6 +67,7 @@ class DriverQueueTest {
 
     @Test
     void many_transfers_wait_in_the_engine() {
+        SoftGpu.needSoftware("a stream that does nothing");
         TransferEngine initiator = engine(false);
         TransferEngine target = engine(false);
         Connection connection = Patience.await(initiator.connect(target.address()));
@@ -97,6 +98,7 @@ class DriverQueueTest {
     /** Each page is a copy of its own. */
     @Test
     void a_list_for_copy_engines_is_given_in_parts() {
+        SoftGpu.needSoftware("a stream that does nothing");
         TransferEngine initiator = engine(true);
         TransferEngine target = engine(false);
         Connection connection = Patience.await(initiator.connect(target.address()));
@@ -131,6 +133,7 @@ class DriverQueueTest {
     /** The connection ends in the middle of what is given in parts: that ends when the parts are done, and closing too. */
     @Test
     void closing_ends_what_is_given_in_parts() {
+        SoftGpu.needSoftware("a stream that does nothing");
         TransferEngine initiator = engine(true);
         TransferEngine target = engine(false);
         Connection connection = Patience.await(initiator.connect(target.address()));

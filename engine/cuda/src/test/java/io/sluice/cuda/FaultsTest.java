@@ -2,7 +2,6 @@ package io.sluice.cuda;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionState;
@@ -101,6 +100,7 @@ class FaultsTest {
     /** Memory of the same process is opened by its descriptor for another GPU. */
     @Test
     void memory_that_cannot_be_opened_is_refused_at_attach() {
+        SoftGpu.needSoftware("memory that the driver refuses");
         TransferEngine initiator = engine();
         TransferEngine target = engine();
         Connection connection = Patience.await(initiator.connect(target.address()));
@@ -117,6 +117,7 @@ class FaultsTest {
     /** Some records of a request are under way when the driver refuses one: its end waits for them. */
     @Test
     void a_request_that_the_driver_takes_in_part_ends_when_that_part_is_done() {
+        SoftGpu.needSoftware("a stream that does nothing");
         TransferEngine initiator =
                 engine(CudaOptions.builder().copyEngines(true).build());
         TransferEngine target = engine();
@@ -220,6 +221,7 @@ class FaultsTest {
     /** As over PCIe: the GPU that the word lies on adds, behind the bytes that another one has copied. */
     @Test
     void signals_are_added_where_no_gpu_adds_to_the_memory_of_another() {
+        SoftGpu.needSoftware("a GPU without atomic operations in the memory of others");
         SoftGpu.refusePeerAtomics(true);
         TransferEngine initiator = engine();
         TransferEngine target = engine();
@@ -262,6 +264,7 @@ class FaultsTest {
 
     @Test
     void words_of_a_gpu_that_does_not_answer_are_an_error() {
+        SoftGpu.needSoftware("a stream that does nothing");
         TransferEngine engine = engine();
         MemoryRegion region = engine.allocate(4096, on(0, RegionOptions.readWrite()));
         region.signal(0).set(3);
@@ -283,6 +286,7 @@ class FaultsTest {
     /** The GPU may store a word later that it was told while it did not answer: not into memory that is used again. */
     @Test
     void a_region_closes_when_its_words_are_in_place() {
+        SoftGpu.needSoftware("a stream that does nothing");
         TransferEngine engine = engine();
         MemoryRegion region = engine.allocate(4096, on(0, RegionOptions.readWrite()));
         MemoryRegion other = engine.allocate(4096, on(0, RegionOptions.readWrite()));
@@ -302,6 +306,7 @@ class FaultsTest {
     @Test
     @Tag("soak")
     void memory_whose_words_may_still_change_is_kept() {
+        SoftGpu.needSoftware("a stream that does nothing");
         TransferEngine engine = engine();
         long address = SoftGpu.malloc(0, BYTES);
         MemoryRegion own = engine.register(
@@ -331,6 +336,7 @@ class FaultsTest {
     @ParameterizedTest
     @ValueSource(ints = {8, 600})
     void no_signal_follows_a_copy_that_the_driver_does_not_take(int pages) {
+        SoftGpu.needSoftware("a copy that the driver refuses");
         TransferEngine initiator = engine();
         TransferEngine target = engine();
         Connection connection = Patience.await(initiator.connect(target.address()));
@@ -375,6 +381,7 @@ class FaultsTest {
 
     @Test
     void memory_that_cannot_be_cleared_is_refused_and_leaves_no_stream() {
+        SoftGpu.needSoftware("memory of the host that the driver does not pin");
         TransferEngine engine = engine();
         Patience.await(engine.allocate(4096, on(0, RegionOptions.local())).close());
         Patience.until("only that for words is left", () -> SoftGpu.count("streams") == 1);
@@ -392,6 +399,7 @@ class FaultsTest {
     /** Such an error stays with a process, so that another one has it. */
     @Test
     void a_lost_gpu_ends_what_it_carries_and_nothing_else() throws IOException {
+        SoftGpu.needSoftware("a GPU that fails");
         List<String> command = new ArrayList<>(List.of(
                 ProcessHandle.current().info().command().orElseThrow(),
                 "-Xmx128m",
@@ -422,7 +430,7 @@ class FaultsTest {
     /** Each reaches its own memory. */
     @Test
     void gpus_that_do_not_reach_each_other_say_so_at_attach() {
-        assumeTrue(SoftGpu.javaOptions().isEmpty(), "a machine's GPUs reach each other");
+        SoftGpu.needSoftware("a GPU that does not reach another");
         try (ForkedMain process = new ForkedMain(UnlinkedGpusMain.class, Map.of("SOFT_GPU_NO_PEERS", "1"))) {
             assertThat(process.answer()).contains("CudaException").contains("cannot map memory");
             assertThat(process.answer()).isEqualTo("[3]");

@@ -79,6 +79,7 @@ class HeldUpGpuTest {
     /** The driver unpins nothing meanwhile: neither who closes a word waits for that, nor the poller that ends its last run. */
     @Test
     void words_are_given_back_by_no_poller() {
+        SoftGpu.needSoftware("a stream that does nothing");
         TransferEngine initiator = engine();
         TransferEngine target = engine();
         Connection connection = Patience.await(initiator.connect(target.address()));
@@ -127,6 +128,7 @@ class HeldUpGpuTest {
     /** Streams that have not begun are waited for together. */
     @Test
     void opening_many_streams_takes_no_longer_than_opening_one() {
+        SoftGpu.needSoftware("a stream that does nothing");
         try (Gpus gpus = new Gpus(1)) {
             Gpu gpu = gpus.open(0);
             SoftGpu.hang(true);

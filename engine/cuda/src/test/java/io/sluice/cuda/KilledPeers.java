@@ -203,6 +203,7 @@ final class KilledPeers implements AutoCloseable {
     }
 
     /** So many transfers open no handle after the region was attached, and memory made again is not reached. */
+    @SuppressWarnings("SystemOut")
     void openNothing(int transfers) throws IOException {
         Patience.await(allocate(engine, 1, RegionOptions.local()).close());
         try (GpuProcess peer = new GpuProcess(KilledPeers.class, "serve")) {
@@ -230,6 +231,11 @@ final class KilledPeers implements AutoCloseable {
             }
             assertThat(SoftGpu.count("imports")).isEqualTo(imports);
             assertThat(SoftGpu.count("mappings")).isEqualTo(mapped);
+            System.out.printf(
+                    Locale.ROOT,
+                    "%d transfers opened no handle; %d were opened before, as far as they are counted%n",
+                    transfers,
+                    imports);
             Patience.await(connection.close());
             Patience.await(local.close());
         }
@@ -333,7 +339,7 @@ final class KilledPeers implements AutoCloseable {
                             peers.longestEndNanos / 1e6,
                             peers.longestBackNanos / 1e6);
                     if (peers.longestBackNanos > TimeUnit.SECONDS.toNanos(1)) {
-                        System.out.println("FAILED: memory is to be back within a second");
+                        throw new AssertionError("memory is to be back within a second");
                     }
                 }
             }

@@ -89,6 +89,7 @@ class StagedFaultsTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void transfers_of_a_gpu_that_does_not_answer_end_in_time(boolean isSource) {
+        SoftGpu.needSoftware("a stream that does nothing");
         Connection connection = open(
                 PatientOptions.builder().livenessTimeout(Duration.ofSeconds(2)),
                 PatientOptions.builder().livenessTimeout(Duration.ofSeconds(2)));
@@ -113,6 +114,7 @@ class StagedFaultsTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void a_held_up_transfer_ends_by_its_deadline_or_cancel_and_its_pieces_come_back(boolean cancelled) {
+        SoftGpu.needSoftware("a stream that does nothing");
         Connection connection = open(PatientOptions.builder(), PatientOptions.builder());
         RemoteRegion toGpu = attach(connection, servedByGpu);
         Patience.await(Ends.write(onGpu, 0, toGpu, 0, BYTES));
@@ -186,6 +188,7 @@ class StagedFaultsTest {
 
     @Test
     void a_copy_that_the_targets_gpu_refuses_fails_its_write_alone() {
+        SoftGpu.needSoftware("a copy that the driver refuses");
         Connection connection = open(PatientOptions.builder(), PatientOptions.builder());
         RemoteRegion toGpu = attach(connection, servedByGpu);
         Patience.await(Ends.write(onHost, 0, toGpu, 0, BYTES));

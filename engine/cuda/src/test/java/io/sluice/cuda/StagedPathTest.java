@@ -164,6 +164,7 @@ class StagedPathTest {
 
     @Test
     void a_killed_peer_ends_transfers_and_leases_last_until_the_gpu_is_done() {
+        SoftGpu.needSoftware("a stream that does nothing");
         MemoryRegion local = onGpu(0);
         RemoteRegion remote = Patience.await(connection.attach(descriptors.get(0)));
         Patience.await(Ends.write(local, 0, remote, 0, PeerMain.BYTES));

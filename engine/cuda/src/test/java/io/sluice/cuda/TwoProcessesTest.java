@@ -128,6 +128,7 @@ class TwoProcessesTest {
 
     @Test
     void close_waits_until_it_is_unmapped_here() throws IOException {
+        SoftGpu.needSoftware("a stream that does nothing");
         MemoryRegion local = region(0);
         List<RemoteRegion> remotes = Patience.await(connection.attach(descriptors));
         SoftGpu.hang(true);
@@ -157,6 +158,7 @@ class TwoProcessesTest {
 
     @Test
     void a_killed_peer_ends_transfers_and_leaves_nothing() {
+        SoftGpu.needSoftware("a stream that does nothing");
         MemoryRegion local = region(0);
         RemoteRegion remote = Patience.await(connection.attach(descriptors.get(0)));
         SoftGpu.hang(true);
@@ -177,6 +179,7 @@ class TwoProcessesTest {
 
     @Test
     void memory_that_cannot_be_opened_is_refused_at_attach() {
+        SoftGpu.needSoftware("memory that the driver refuses");
         SoftGpu.refuseImports(true);
         try {
             for (int i = 0; i < 2; i++) {
