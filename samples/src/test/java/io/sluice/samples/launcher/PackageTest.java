@@ -28,7 +28,18 @@ class PackageTest {
 
     /** The tools of the host. */
     private static final List<String> HOST = List.of(
-            "bash", "sh", "env", "dirname", "readlink", "timeout", "taskset", "sed", "sha256sum", "stat", "cat");
+            "bash",
+            "sh",
+            "env",
+            "dirname",
+            "readlink",
+            "timeout",
+            "taskset",
+            "sed",
+            "sha256sum",
+            "stat",
+            "cat",
+            "mkdir");
 
     @TempDir
     private static Path folder;
@@ -80,6 +91,15 @@ class PackageTest {
         Files.copy(program, app.resolve("sluice-samples.jar"));
         copy(program.resolveSibling("lib"), app.resolve("lib"));
         Files.createFile(made.resolve("target/launcher/stamp"));
+        // as compiled for the tests of those modules
+        for (String compiled : List.of(
+                "engine/cuda/target/test-classes",
+                "engine/cuda/target/test-class-path",
+                "engine/testkit/target/classes",
+                "native/target/native-objects/libsoftgpu.so",
+                "native/target/native-objects/libsoftadapter.so")) {
+            copy(original.resolve(compiled), made.resolve(compiled));
+        }
         return made;
     }
 
@@ -145,6 +165,16 @@ class PackageTest {
                 page.toString());
         assertThat(said).contains("read-8B/ping-pong").doesNotContain("left out");
         assertThat(page).content().contains("echarts.init");
+    }
+
+    @Test
+    void testsGpusInSoftware() throws Exception {
+        assertThat(sluice("gpu-test", "--software", "GpuInfoTest", "MappedRegionTest"))
+                .containsPattern(
+                        "GpuInfoTest: 0 tests skipped, 0 tests aborted, [1-9]\\d* tests successful, 0 tests failed\n")
+                .containsPattern("MappedRegionTest: .* [1-9]\\d* tests successful, 0 tests failed\n");
+        assertThat(folder.resolve("sluice-gpu-test/GpuInfoTest.txt")).isNotEmptyFile();
+        assertThat(sluice(64, "gpu-test", "--hardware")).contains("knows no option --hardware");
     }
 
     @Test
