@@ -50,6 +50,7 @@ void test_local_sockets(void);
 void test_peer_memory(void);
 void test_memory_copy(void);
 void test_reduce(void);
+void test_experts(void);
 void test_foreign_library(void);
 /* With the adapter's library. */
 void test_verbs(const char *library);

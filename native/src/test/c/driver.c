@@ -77,6 +77,7 @@ int main(int count, char **arguments) {
     test_peer_memory();
     test_memory_copy();
     test_reduce();
+    test_experts();
     test_foreign_library();
     test_verbs(arguments[1]);
     test_cuda(arguments[2]);

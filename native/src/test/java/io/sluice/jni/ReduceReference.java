@@ -89,7 +89,7 @@ final class ReduceReference {
     }
 
     /** The nearer one of the two neighbours, by their distance as doubles. */
-    private static long bfloat16(float value) {
+    static long bfloat16(float value) {
         if (Float.isNaN(value)) {
             return 0x7fc0;
         }
