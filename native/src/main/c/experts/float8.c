@@ -52,7 +52,7 @@ static uint8_t code_of(float scaled) {
         /* Denormal: the last bit of the sum is worth the least of them. */
         return (uint8_t)(sign | (bits_of_float(float_of_bits(rest) + 16384.0f) - 0x46800000));
     }
-    return (uint8_t)(sign | ((rest + 0x7ffff + (rest >> 20 & 1)) >> 20) - (120 << 3));
+    return (uint8_t)(sign | (((rest + 0x7ffff + (rest >> 20 & 1)) >> 20) - (120 << 3)));
 }
 
 float sluice_experts_quantize_special(const char *from, char *to, enum sluice_experts_scales form) {

@@ -71,7 +71,7 @@ public final class ExpertSums {
             int count) {
         checkSums(to, toOffset, toStride, hidden, operands, first, count);
         long slotBytes = rowBytes(form, hidden);
-        if (fromStride < slotBytes || fromStride > from.byteSize() && count > 0) {
+        if (fromStride < slotBytes || (fromStride > from.byteSize() && count > 0)) {
             throw new IllegalArgumentException(
                     "slots of " + fromStride + " bytes in a segment of " + from.byteSize() + "; a row has " + slotBytes);
         }
