@@ -2,7 +2,7 @@
  * Goes before the machine's CUDA driver and counts the handles and descriptors of other processes that a program opens, for
  * KilledPeers on real GPUs:
  *
- *   cc -shared -fPIC -o libcounting.so counting_driver.c -l:libcuda.so.1 -ldl
+ *   cc -shared -fPIC -Wl,--no-as-needed -o libcounting.so counting_driver.c -l:libcuda.so.1 -ldl
  *   java -Dsluice.cuda.real=true -Dsluice.cuda.library=$PWD/libcounting.so ... io.sluice.cuda.KilledPeers 50 10000
  *
  * All other functions are found in the driver, on which the library depends.
