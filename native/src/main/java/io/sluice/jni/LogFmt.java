@@ -19,10 +19,12 @@ import java.lang.invoke.MethodHandle;
  * on, then 16 signs.
  *
  * <p>In a group whose values have logarithms (to base 2) from {@code low}, though at most 32 below {@code high}, to {@code
- * high}, {@code step = (high - low) / 510}. Code {@code c} above 0 means {@code 2^(low + (c - 1) * step)}; 0 means zero. A value has the code that is nearest to it (not to its logarithm); one far enough below {@code low} becomes zero, as denormal ones do.
+ * high}, {@code step = (high - low) / 510}. Code {@code c} above 0 means {@code 2^(low + (c - 1) * step)}; 0 means zero. A
+ * value has the code that is nearest to it (not to its logarithm); one far enough below {@code low} becomes zero, as denormal
+ * ones do.
  *
- * <p>The size of a step is at most 4.5 % of the value: of random normal values it is about 1.1 %, and the relative error 0.3 %.
- * A section with a NaN or an infinity is copied. (DeepEP encodes a NaN as zero.)
+ * <p>A step is at most 4.5 % of the value: of random normal values about 1 %, and their relative error is 0.4 %. A section with
+ * a NaN or an infinity is copied. (DeepEP encodes a NaN as zero.)
  */
 public final class LogFmt {
     /** Channels that are encoded or copied together. */
