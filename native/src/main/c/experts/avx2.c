@@ -9,6 +9,7 @@
 #define TARGET __attribute__((target("avx2")))
 
 #define GREATER(x, y) _mm256_max_epi16((__m256i)(x), (__m256i)(y))
+#define GREATER_WORD(x, y) _mm256_max_epi32((__m256i)(x), (__m256i)(y))
 #define LESS(x, y) _mm256_min_epi16((__m256i)(x), (__m256i)(y))
 #define narrowed(lower, upper) \
     _mm256_permute4x64_epi64(_mm256_packus_epi32((__m256i)(lower), (__m256i)(upper)), 0xd8)

@@ -9,6 +9,7 @@
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
 
 #define GREATER(x, y) _mm512_max_epi16((__m512i)(x), (__m512i)(y))
+#define GREATER_WORD(x, y) _mm512_max_epi32((__m512i)(x), (__m512i)(y))
 #define LESS(x, y) _mm512_min_epi16((__m512i)(x), (__m512i)(y))
 #define narrowed(lower, upper) \
     _mm512_inserti64x4( \

@@ -87,8 +87,40 @@ struct scale {
     float inverse;
 };
 
-struct scale sluice_experts_scale(float greatest, enum sluice_experts_scales form);
-void sluice_experts_write_scale(const struct scale_column *scales, int group, float inverse);
+/* As DeepEP: a group of tinier values than the first has the scale of that. */
+static inline struct scale scale_of(float greatest, enum sluice_experts_scales form) {
+    const float least = 1e-4f;
+    const float largest = 448;
+    float inverse = (greatest >= least ? greatest : least) * (1 / largest);
+    if (greatest > 0x1.fffffep127f) {
+        return (struct scale){.factor = 0, .inverse = greatest};
+    }
+    if (form == SLUICE_EXPERTS_EXACT) {
+        return (struct scale){.factor = largest / (greatest >= least ? greatest : least), .inverse = inverse};
+    }
+    /* Neither denormal nor near to infinity, so its exponent and the opposite one are those of normal numbers. */
+    uint32_t bits = bits_of_float(inverse);
+    uint32_t exponent = (bits >> 23) + ((bits & 0x7fffff) != 0);
+    return (struct scale){.factor = float_of_bits((254 - exponent) << 23), .inverse = float_of_bits(exponent << 23)};
+}
+
+/* Exponents share an element of the column. */
+#define PACKED_GROUPS 4
+
+static inline void write_scale(const struct scale_column *scales, int group, float inverse) {
+    if (scales->form != SLUICE_EXPERTS_PACKED) {
+        memcpy(scales->at + group * scales->stride, &inverse, sizeof inverse);
+        return;
+    }
+    char *element = scales->at + group / PACKED_GROUPS * scales->stride;
+    uint32_t packed = 0;
+    if (group % PACKED_GROUPS != 0) {
+        memcpy(&packed, element, sizeof packed);
+    }
+    packed |= (bits_of_float(inverse) >> 23) << 8 * (group % PACKED_GROUPS);
+    memcpy(element, &packed, sizeof packed);
+}
+
 /* Quantises a group that has NaNs or infinities, and returns the inverse of its scale. */
 float sluice_experts_quantize_special(const char *from, char *to, enum sluice_experts_scales form);
 

@@ -1,48 +1,10 @@
-/* 8-bit floats: scales, groups with special values, and the way back. */
+/* 8-bit floats: groups with special values, and the way back. */
 #include "expert_variant.h"
 
 #include <errno.h>
-#include <math.h>
-
-/* As DeepEP: a group of tinier values than this has the scale of this. */
-#define LEAST_GREATEST 1e-4f
-#define LARGEST 448.0f
-#define LARGEST_INVERSE (1.0f / 448.0f)
 
 #define NAN_CODE 0x7f
 #define SIGN_CODE 0x80
-#define PACKED_GROUPS 4
-
-struct scale sluice_experts_scale(float greatest, enum sluice_experts_scales form) {
-    if (!(greatest >= LEAST_GREATEST)) {
-        greatest = LEAST_GREATEST;
-    }
-    if (isinf(greatest)) {
-        return (struct scale){.factor = 0, .inverse = greatest};
-    }
-    float inverse = greatest * LARGEST_INVERSE;
-    if (form == SLUICE_EXPERTS_EXACT) {
-        return (struct scale){.factor = LARGEST / greatest, .inverse = inverse};
-    }
-    /* Neither denormal nor near to infinity, so its exponent and the opposite one are those of normal numbers. */
-    uint32_t bits = bits_of_float(inverse);
-    uint32_t exponent = (bits >> 23) + ((bits & 0x7fffff) != 0);
-    return (struct scale){.factor = float_of_bits((254 - exponent) << 23), .inverse = float_of_bits(exponent << 23)};
-}
-
-void sluice_experts_write_scale(const struct scale_column *scales, int group, float inverse) {
-    if (scales->form != SLUICE_EXPERTS_PACKED) {
-        memcpy(scales->at + group * scales->stride, &inverse, sizeof inverse);
-        return;
-    }
-    char *element = scales->at + group / PACKED_GROUPS * scales->stride;
-    uint32_t packed = 0;
-    if (group % PACKED_GROUPS != 0) {
-        memcpy(&packed, element, sizeof packed);
-    }
-    packed |= (bits_of_float(inverse) >> 23) << 8 * (group % PACKED_GROUPS);
-    memcpy(element, &packed, sizeof packed);
-}
 
 static uint8_t code_of(float scaled) {
     uint32_t bits = bits_of_float(scaled);
@@ -65,7 +27,7 @@ float sluice_experts_quantize_special(const char *from, char *to, enum sluice_ex
             greatest = value;
         }
     }
-    struct scale scale = sluice_experts_scale(float_of_bits(greatest << 16), form);
+    struct scale scale = scale_of(float_of_bits(greatest << 16), form);
     for (int i = 0; i < GROUP; i++) {
         float scaled = float_of_bits((uint32_t)values[i] << 16) * scale.factor;
         to[i] = (char)(scaled == scaled ? code_of(scaled) : NAN_CODE);

@@ -88,7 +88,7 @@ int64_t sluice_experts_unpack(
             for (int group = 0; group < hidden / GROUP; group++) {
                 float scale;
                 memcpy(&scale, payload + hidden + group * SCALE_BYTES, sizeof scale);
-                sluice_experts_write_scale(&column, group, scale);
+                write_scale(&column, group, scale);
             }
         }
     }

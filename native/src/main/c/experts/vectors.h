@@ -121,6 +121,10 @@ struct extremes {
 
 #endif
 
+#ifndef GREATER_WORD
+#define GREATER_WORD(x, y) choose((u32_vector)((s32_vector)(x) > (s32_vector)(y)), (x), (y))
+#endif
+
 INLINE uint32_t greatest_of(const char *group) {
     s16_vector greatest = (s16_vector)load(group) & 0x7fff;
 #pragma GCC unroll 16

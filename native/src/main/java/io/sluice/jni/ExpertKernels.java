@@ -74,21 +74,81 @@ public final class ExpertKernels {
     private static final int SCALE_BYTES = 4;
     private static final int PACKED_GROUPS = 4;
 
-    private static final MethodHandle PACK = Downcall.handle(
-            "sluice_experts_pack", MEMORY, LONG, LONG, MEMORY, LONG, LONG, INT, INT, INT, INT);
+    private static final MethodHandle PACK =
+            Downcall.handle("sluice_experts_pack", MEMORY, LONG, LONG, MEMORY, LONG, LONG, INT, INT, INT, INT);
     private static final MethodHandle QUANTIZE = Downcall.handle(
             "sluice_experts_quantize",
-            MEMORY, LONG, LONG, MEMORY, LONG, LONG, LONG, MEMORY, LONG, LONG, INT, INT, INT, INT);
+            MEMORY,
+            LONG,
+            LONG,
+            MEMORY,
+            LONG,
+            LONG,
+            LONG,
+            MEMORY,
+            LONG,
+            LONG,
+            INT,
+            INT,
+            INT,
+            INT);
     private static final MethodHandle DEQUANTIZE = Downcall.handle(
             "sluice_experts_dequantize",
-            MEMORY, LONG, LONG, INT, MEMORY, LONG, LONG, MEMORY, LONG, LONG, LONG, INT, INT, INT, INT);
+            MEMORY,
+            LONG,
+            LONG,
+            INT,
+            MEMORY,
+            LONG,
+            LONG,
+            MEMORY,
+            LONG,
+            LONG,
+            LONG,
+            INT,
+            INT,
+            INT,
+            INT);
     private static final MethodHandle UNPACK = Downcall.handle(
             "sluice_experts_unpack",
-            MEMORY, LONG, LONG, MEMORY, LONG, LONG, LONG, MEMORY, LONG, MEMORY, LONG, LONG, LONG, MEMORY, LONG, INT, INT,
-            INT, INT, INT);
+            MEMORY,
+            LONG,
+            LONG,
+            MEMORY,
+            LONG,
+            LONG,
+            LONG,
+            MEMORY,
+            LONG,
+            MEMORY,
+            LONG,
+            LONG,
+            LONG,
+            MEMORY,
+            LONG,
+            INT,
+            INT,
+            INT,
+            INT,
+            INT);
     private static final MethodHandle COPY = Downcall.handle(
             "sluice_experts_copy",
-            MEMORY, LONG, LONG, LONG, MEMORY, LONG, MEMORY, LONG, LONG, LONG, MEMORY, LONG, LONG, INT, INT, INT);
+            MEMORY,
+            LONG,
+            LONG,
+            LONG,
+            MEMORY,
+            LONG,
+            MEMORY,
+            LONG,
+            LONG,
+            LONG,
+            MEMORY,
+            LONG,
+            LONG,
+            INT,
+            INT,
+            INT);
     private static final MethodHandle GATHER =
             Downcall.handle("sluice_experts_gather", MEMORY, LONG, LONG, MEMORY, LONG, LONG, INT, INT, INT);
 
@@ -510,8 +570,7 @@ public final class ExpertKernels {
         if (count > 0 && last > 0 && groupStride > scales.byteSize() / last) {
             throw new IndexOutOfBoundsException("a stride of " + groupStride + " exceeds the segment of the scales");
         }
-        Downcall.checkRows(
-                scales, offset, rowStride, count > 0 ? last * groupStride + SCALE_BYTES : 0, first, count);
+        Downcall.checkRows(scales, offset, rowStride, count > 0 ? last * groupStride + SCALE_BYTES : 0, first, count);
     }
 
     private static void checkIndices(@Nullable MemorySegment indices, long offset, int first, int count) {

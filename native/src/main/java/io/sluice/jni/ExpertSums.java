@@ -23,13 +23,56 @@ public final class ExpertSums {
 
     private static final MethodHandle OF_SLOTS = Downcall.handle(
             "sluice_experts_sum_slots",
-            MEMORY, LONG, LONG, MEMORY, LONG, LONG, MEMORY, LONG, MEMORY, LONG, INT, INT, INT, INT, INT);
+            MEMORY,
+            LONG,
+            LONG,
+            MEMORY,
+            LONG,
+            LONG,
+            MEMORY,
+            LONG,
+            MEMORY,
+            LONG,
+            INT,
+            INT,
+            INT,
+            INT,
+            INT);
     private static final MethodHandle OF_ROWS = Downcall.handle(
             "sluice_experts_sum_rows",
-            MEMORY, LONG, LONG, MEMORY, LONG, LONG, LONG, MEMORY, LONG, MEMORY, LONG, LONG, INT, INT, INT, INT);
+            MEMORY,
+            LONG,
+            LONG,
+            MEMORY,
+            LONG,
+            LONG,
+            LONG,
+            MEMORY,
+            LONG,
+            MEMORY,
+            LONG,
+            LONG,
+            INT,
+            INT,
+            INT,
+            INT);
     private static final MethodHandle AT = Downcall.handle(
             "sluice_experts_sum_at",
-            MEMORY, LONG, LONG, MEMORY, LONG, MEMORY, LONG, MEMORY, LONG, LONG, INT, INT, INT, INT, INT);
+            MEMORY,
+            LONG,
+            LONG,
+            MEMORY,
+            LONG,
+            MEMORY,
+            LONG,
+            MEMORY,
+            LONG,
+            LONG,
+            INT,
+            INT,
+            INT,
+            INT,
+            INT);
 
     private ExpertSums() {}
 
@@ -72,8 +115,8 @@ public final class ExpertSums {
         checkSums(to, toOffset, toStride, hidden, operands, first, count);
         long slotBytes = rowBytes(form, hidden);
         if (fromStride < slotBytes || (fromStride > from.byteSize() && count > 0)) {
-            throw new IllegalArgumentException(
-                    "slots of " + fromStride + " bytes in a segment of " + from.byteSize() + "; a row has " + slotBytes);
+            throw new IllegalArgumentException("slots of " + fromStride + " bytes in a segment of " + from.byteSize()
+                    + "; a row has " + slotBytes);
         }
         if (count > 0) {
             // a token's slots as one row of them all

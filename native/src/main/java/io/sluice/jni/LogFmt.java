@@ -34,8 +34,8 @@ public final class LogFmt {
 
     private static final MethodHandle ENCODE = Downcall.handle(
             "sluice_experts_encode_logfmt", MEMORY, LONG, LONG, MEMORY, LONG, MEMORY, LONG, LONG, INT, INT, INT);
-    private static final MethodHandle DECODE = Downcall.handle(
-            "sluice_experts_decode_logfmt", MEMORY, LONG, LONG, INT, MEMORY, LONG, LONG, INT, INT, INT);
+    private static final MethodHandle DECODE =
+            Downcall.handle("sluice_experts_decode_logfmt", MEMORY, LONG, LONG, INT, MEMORY, LONG, LONG, INT, INT, INT);
 
     private LogFmt() {}
 
@@ -86,17 +86,7 @@ public final class LogFmt {
         long done;
         try {
             done = (long) ENCODE.invokeExact(
-                    to,
-                    toOffset,
-                    toStride,
-                    sizes,
-                    sizesOffset,
-                    from,
-                    fromOffset,
-                    fromStride,
-                    hidden,
-                    first,
-                    count);
+                    to, toOffset, toStride, sizes, sizesOffset, from, fromOffset, fromStride, hidden, first, count);
         } catch (Throwable e) {
             throw Downcall.failure(e);
         }

@@ -88,8 +88,21 @@ class ExpertKernelsTest {
                 ExpertKernels.quantize(
                         codes, 0, hidden, scales, 0, 4, 4L * rows, from, 0, 2L * hidden, form, hidden, 0, rows);
                 ExpertKernels.dequantize(
-                        back, 0, 4L * hidden, ExpertKernels.FLOAT32, codes, 0, hidden, scales, 0, 4, 4L * rows, form,
-                        hidden, 0, rows);
+                        back,
+                        0,
+                        4L * hidden,
+                        ExpertKernels.FLOAT32,
+                        codes,
+                        0,
+                        hidden,
+                        scales,
+                        0,
+                        4,
+                        4L * rows,
+                        form,
+                        hidden,
+                        0,
+                        rows);
                 double error = 0;
                 double norm = 0;
                 for (int i = 0; i < hidden * rows; i++) {
@@ -131,8 +144,21 @@ class ExpertKernelsTest {
             }
             MemorySegment packed = arena.allocateFrom(ValueLayout.JAVA_INT, 129 | 255 << 8);
             ExpertKernels.dequantize(
-                    back, 0, 4 * 256, ExpertKernels.FLOAT32, codes, 0, 256, packed, 0, 4, 4, ExpertKernels.PACKED, 256,
-                    0, 1);
+                    back,
+                    0,
+                    4 * 256,
+                    ExpertKernels.FLOAT32,
+                    codes,
+                    0,
+                    256,
+                    packed,
+                    0,
+                    4,
+                    4,
+                    ExpertKernels.PACKED,
+                    256,
+                    0,
+                    1);
             assertThat(back.getAtIndex(ValueLayout.JAVA_FLOAT, 0x38)).isEqualTo(4);
             assertThat(back.getAtIndex(ValueLayout.JAVA_FLOAT, 0xb8)).isEqualTo(Float.NEGATIVE_INFINITY);
         }
@@ -163,11 +189,13 @@ class ExpertKernelsTest {
             for (int i = 0; i < rows; i++) {
                 long at = 1 + i * stride;
                 assertThat(messages.get(ValueLayout.JAVA_INT_UNALIGNED, at)).isEqualTo(i);
-                assertThat(messages.asSlice(at + 4, 12).mismatch(arena.allocate(12))).isEqualTo(-1);
+                assertThat(messages.asSlice(at + 4, 12).mismatch(arena.allocate(12)))
+                        .isEqualTo(-1);
                 MemorySegment expected = scales == ExpertKernels.NONE
                         ? from.asSlice(1 + 2L * hidden * i, 2L * hidden)
                         : codes.asSlice((long) hidden * i, hidden);
-                assertThat(messages.asSlice(at + 16, payload).mismatch(expected)).isEqualTo(-1);
+                assertThat(messages.asSlice(at + 16, payload).mismatch(expected))
+                        .isEqualTo(-1);
                 if (scales != ExpertKernels.NONE) {
                     assertThat(messages.asSlice(at + 16 + payload, 12).mismatch(columns.asSlice(12L * i, 12)))
                             .isEqualTo(-1);
@@ -195,12 +223,46 @@ class ExpertKernelsTest {
         for (int first = 0; first < order.length; first += 4) {
             int count = Math.min(4, order.length - first);
             ExpertKernels.unpack(
-                    to, 3, payload, scales == ExpertKernels.NONE ? null : columns, 0, 4, 4L * order.length, tokens, 0,
-                    messages, 1, stride, indices, 1, scales, hidden, first, count, pastCaches);
+                    to,
+                    3,
+                    payload,
+                    scales == ExpertKernels.NONE ? null : columns,
+                    0,
+                    4,
+                    4L * order.length,
+                    tokens,
+                    0,
+                    messages,
+                    1,
+                    stride,
+                    indices,
+                    1,
+                    scales,
+                    hidden,
+                    first,
+                    count,
+                    pastCaches);
             if (scales == ExpertKernels.ROUNDED) {
                 ExpertKernels.unpack(
-                        to, 3, payload, packed, 0, 4, 4L * order.length, tokens, 0, messages, 1, stride, indices, 1,
-                        ExpertKernels.PACKED, hidden, first, count, pastCaches);
+                        to,
+                        3,
+                        payload,
+                        packed,
+                        0,
+                        4,
+                        4L * order.length,
+                        tokens,
+                        0,
+                        messages,
+                        1,
+                        stride,
+                        indices,
+                        1,
+                        ExpertKernels.PACKED,
+                        hidden,
+                        first,
+                        count,
+                        pastCaches);
             }
         }
         for (int i = 0; i < order.length; i++) {
@@ -227,15 +289,49 @@ class ExpertKernelsTest {
         assertThat(to.asSlice(to.byteSize() - 1)).satisfies(ExpertKernelsTest::isUntouched);
         // without indices, rows are messages
         ExpertKernels.unpack(
-                to, 3, payload, columns, 0, 4, 4L * order.length, tokens, 0, messages, 1, stride, null, 0, scales,
-                hidden, 1, 2, pastCaches);
+                to,
+                3,
+                payload,
+                columns,
+                0,
+                4,
+                4L * order.length,
+                tokens,
+                0,
+                messages,
+                1,
+                stride,
+                null,
+                0,
+                scales,
+                hidden,
+                1,
+                2,
+                pastCaches);
         assertThat(to.asSlice(3 + payload, payload).mismatch(messages.asSlice(1 + stride + 16, payload)))
                 .isEqualTo(-1);
         assertThat(tokens.getAtIndex(ValueLayout.JAVA_INT, 2)).isEqualTo(2);
         indices.set(ValueLayout.JAVA_INT_UNALIGNED, 1 + 4L, rows);
         assertThatThrownBy(() -> ExpertKernels.unpack(
-                        to, 3, payload, columns, 0, 4, 4L * order.length, tokens, 0, messages, 1, stride, indices, 1,
-                        scales, hidden, 0, 2, pastCaches))
+                        to,
+                        3,
+                        payload,
+                        columns,
+                        0,
+                        4,
+                        4L * order.length,
+                        tokens,
+                        0,
+                        messages,
+                        1,
+                        stride,
+                        indices,
+                        1,
+                        scales,
+                        hidden,
+                        0,
+                        2,
+                        pastCaches))
                 .isInstanceOf(IndexOutOfBoundsException.class);
     }
 
@@ -255,7 +351,8 @@ class ExpertKernelsTest {
             MemorySegment toIndices = arena.allocateFrom(ValueLayout.JAVA_INT, toOrder);
             MemorySegment addresses = arena.allocate(8L * rows);
             for (int i = 0; i < rows; i++) {
-                addresses.setAtIndex(ValueLayout.JAVA_LONG, i, i == 4 ? 0 : from.address() + 2 + (rows - 1 - i) * stride);
+                addresses.setAtIndex(
+                        ValueLayout.JAVA_LONG, i, i == 4 ? 0 : from.address() + 2 + (rows - 1 - i) * stride);
             }
             for (boolean pastCaches : new boolean[] {false, true}) {
                 for (int offset = 1; offset < 64; offset += 31) {
@@ -319,14 +416,14 @@ class ExpertKernelsTest {
             refused(() -> ExpertKernels.pack(to.asReadOnly(), 0, 272, rows, 0, 256, ExpertKernels.NONE, GROUP, 0, 1));
             refused(() -> ExpertKernels.pack(
                     to, 0, 272, MemorySegment.ofArray(new short[GROUP]), 0, 256, ExpertKernels.NONE, GROUP, 0, 1));
-            outside(() -> ExpertKernels.quantize(
-                    to, 0, 128, to, 1020, 4, 4, rows, 0, 256, ExpertKernels.EXACT, GROUP, 0, 2));
+            outside(() ->
+                    ExpertKernels.quantize(to, 0, 128, to, 1020, 4, 4, rows, 0, 256, ExpertKernels.EXACT, GROUP, 0, 2));
             outside(() -> ExpertKernels.quantize(
                     to, 0, 256, to, 1020, 4, 4, rows, 0, 512, ExpertKernels.EXACT, 2 * GROUP, 0, 1));
             outside(() -> ExpertKernels.quantize(
                     to, 0, 256, to, 0, 4, Long.MAX_VALUE, rows, 0, 512, ExpertKernels.EXACT, 2 * GROUP, 0, 1));
-            refused(() -> ExpertKernels.quantize(
-                    to, 0, 128, to, 1020, 4, 4, rows, 0, 256, ExpertKernels.NONE, GROUP, 0, 1));
+            refused(() ->
+                    ExpertKernels.quantize(to, 0, 128, to, 1020, 4, 4, rows, 0, 256, ExpertKernels.NONE, GROUP, 0, 1));
             refused(() -> ExpertKernels.dequantize(
                     to, 0, 512, ExpertKernels.LOGFMT, rows, 0, 128, rows, 0, 4, 4, 0, GROUP, 0, 1));
             outside(() -> ExpertKernels.dequantize(
@@ -340,8 +437,7 @@ class ExpertKernelsTest {
             outside(() -> ExpertKernels.gather(to, 0, 128, rows, 1020, 128, 0, 1, false));
             outside(() -> ExpertKernels.gather(to, 0, 128, rows, 0, Long.MAX_VALUE, 0, 2, false));
         }
-        assertThatThrownBy(() -> ExpertKernels.copyRows(
-                        closed, 0, 8, null, 0, closed, 512, 8, null, 0, 8, 0, 1, false))
+        assertThatThrownBy(() -> ExpertKernels.copyRows(closed, 0, 8, null, 0, closed, 512, 8, null, 0, 8, 0, 1, false))
                 .isInstanceOf(IllegalStateException.class);
     }
 
@@ -375,7 +471,9 @@ class ExpertKernelsTest {
                     expectedScales = scales;
                 }
                 assertThat(codes.mismatch(expected)).as("variant %d", variant).isEqualTo(-1);
-                assertThat(scales.mismatch(expectedScales)).as("variant %d", variant).isEqualTo(-1);
+                assertThat(scales.mismatch(expectedScales))
+                        .as("variant %d", variant)
+                        .isEqualTo(-1);
             }
         }
     }
@@ -408,7 +506,8 @@ class ExpertKernelsTest {
                     }
                 }
             }
-            assertThat(codes.get(ValueLayout.JAVA_BYTE, 3 + (long) row * (hidden + 1) + hidden)).isEqualTo(UNTOUCHED);
+            assertThat(codes.get(ValueLayout.JAVA_BYTE, 3 + (long) row * (hidden + 1) + hidden))
+                    .isEqualTo(UNTOUCHED);
         }
     }
 

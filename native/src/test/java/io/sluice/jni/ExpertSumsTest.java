@@ -48,8 +48,7 @@ class ExpertSumsTest {
     }
 
     /** Every variant, by slots and by addresses, in two slices. */
-    private static void check(
-            int operands, int hidden, int tokens, int[] values, float[] weights, boolean[] absent) {
+    private static void check(int operands, int hidden, int tokens, int[] values, float[] weights, boolean[] absent) {
         long stride = 2L * hidden + 6;
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment from = arena.allocate(1 + stride * weights.length);
@@ -70,11 +69,37 @@ class ExpertSumsTest {
                 for (int first = 0; first < tokens; first += 3) {
                     int count = Math.min(3, tokens - first);
                     ExpertSums.ofSlots(
-                            slots, 3, 2L * hidden, from, 1, stride, choices, 0, weight, 0, ExpertKernels.BFLOAT16,
-                            hidden, operands, first, count);
+                            slots,
+                            3,
+                            2L * hidden,
+                            from,
+                            1,
+                            stride,
+                            choices,
+                            0,
+                            weight,
+                            0,
+                            ExpertKernels.BFLOAT16,
+                            hidden,
+                            operands,
+                            first,
+                            count);
                     ExpertSums.at(
-                            at, 3, 2L * hidden, addresses, 0, weight, 0, null, 0, 0, ExpertKernels.BFLOAT16, hidden,
-                            operands, first, count);
+                            at,
+                            3,
+                            2L * hidden,
+                            addresses,
+                            0,
+                            weight,
+                            0,
+                            null,
+                            0,
+                            0,
+                            ExpertKernels.BFLOAT16,
+                            hidden,
+                            operands,
+                            first,
+                            count);
                 }
                 assertThat(at.mismatch(slots)).isEqualTo(-1);
                 ExpertKernelsTest.isUntouched(slots.asSlice(0, 3));
@@ -121,7 +146,8 @@ class ExpertSumsTest {
                         .isEqualTo(Integer.toHexString(expected));
             }
             if (size < 3e38) {
-                double bound = 1.01 * (Math.abs(exact) / 256 + 2 * operands * Math.pow(2, -24) * size) + Math.pow(2, -133);
+                double bound =
+                        1.01 * (Math.abs(exact) / 256 + 2 * operands * Math.pow(2, -24) * size) + Math.pow(2, -133);
                 assertThat(Math.abs(ExpertReference.bfloat16(found) - exact)).isLessThanOrEqualTo(bound);
             }
         }
@@ -155,8 +181,21 @@ class ExpertSumsTest {
             }
             MemorySegment to = arena.allocate(2L * GROUP);
             ExpertSums.ofSlots(
-                    to, 0, 2 * GROUP, from, 0, 2 * GROUP, arena.allocate(8L * operands), 0,
-                    arena.allocateFrom(ValueLayout.JAVA_FLOAT, weights), 0, ExpertKernels.BFLOAT16, GROUP, operands, 0, 1);
+                    to,
+                    0,
+                    2 * GROUP,
+                    from,
+                    0,
+                    2 * GROUP,
+                    arena.allocate(8L * operands),
+                    0,
+                    arena.allocateFrom(ValueLayout.JAVA_FLOAT, weights),
+                    0,
+                    ExpertKernels.BFLOAT16,
+                    GROUP,
+                    operands,
+                    0,
+                    1);
             return Short.toUnsignedInt(to.getAtIndex(ValueLayout.JAVA_SHORT, GROUP - 1));
         }
     }
@@ -195,14 +234,53 @@ class ExpertSumsTest {
                     MemorySegment byIndex = ExpertKernelsTest.untouched(arena, 2L * hidden * sums);
                     MemorySegment byAddress = ExpertKernelsTest.untouched(arena, 2L * hidden * sums);
                     ExpertSums.ofRows(
-                            byIndex, 0, 2L * hidden, from, 1, stride, table, 0, biases, 1, 2L * hidden, hidden, operands,
-                            0, 3);
+                            byIndex,
+                            0,
+                            2L * hidden,
+                            from,
+                            1,
+                            stride,
+                            table,
+                            0,
+                            biases,
+                            1,
+                            2L * hidden,
+                            hidden,
+                            operands,
+                            0,
+                            3);
                     ExpertSums.ofRows(
-                            byIndex, 0, 2L * hidden, from, 1, stride, table, 0, biases, 1, 2L * hidden, hidden, operands,
-                            3, 2);
+                            byIndex,
+                            0,
+                            2L * hidden,
+                            from,
+                            1,
+                            stride,
+                            table,
+                            0,
+                            biases,
+                            1,
+                            2L * hidden,
+                            hidden,
+                            operands,
+                            3,
+                            2);
                     ExpertSums.at(
-                            byAddress, 0, 2L * hidden, addresses, 0, null, 0, biases, 1, 2L * hidden,
-                            ExpertKernels.BFLOAT16, hidden, operands, 0, sums);
+                            byAddress,
+                            0,
+                            2L * hidden,
+                            addresses,
+                            0,
+                            null,
+                            0,
+                            biases,
+                            1,
+                            2L * hidden,
+                            ExpertKernels.BFLOAT16,
+                            hidden,
+                            operands,
+                            0,
+                            sums);
                     assertThat(byAddress.mismatch(byIndex)).isEqualTo(-1);
                     for (int i = 0; i < sums * hidden; i++) {
                         float[] weights = new float[operands];
@@ -215,8 +293,8 @@ class ExpertSumsTest {
                             operand[k] = index < 0 ? 0 : values[index * hidden + i % hidden];
                         }
                         assertThat(Short.toUnsignedInt(byIndex.getAtIndex(ValueLayout.JAVA_SHORT, i)))
-                                .isEqualTo(ExpertReference.sum(
-                                        weights, operand, absent, biases == null ? -1 : bias[i]));
+                                .isEqualTo(
+                                        ExpertReference.sum(weights, operand, absent, biases == null ? -1 : bias[i]));
                     }
                 }
             }
@@ -248,8 +326,7 @@ class ExpertSumsTest {
             refused(() -> ExpertSums.ofRows(to, 0, 256, from, 0, 256, ones, 0, null, 0, 0, GROUP, 200, 0, 1));
             refused(() -> ExpertSums.ofRows(to, 0, 256, from, 0, 0, ones, 0, null, 0, 0, GROUP, 2, 0, 1));
             outside(() -> ExpertSums.ofRows(to, 0, 256, from, 0, 256, ones, 0, to, 1, 0, GROUP, 2, 0, 1));
-            refused(() -> ExpertSums.at(
-                    to, 0, 256, table, 0, null, 0, to, 0, 0, ExpertKernels.LOGFMT, GROUP, 2, 0, 1));
+            refused(() -> ExpertSums.at(to, 0, 256, table, 0, null, 0, to, 0, 0, ExpertKernels.LOGFMT, GROUP, 2, 0, 1));
             outside(() -> ExpertSums.at(to, 0, 256, table, 0, ones, 793, null, 0, 0, 0, GROUP, 2, 0, 1));
         }
     }

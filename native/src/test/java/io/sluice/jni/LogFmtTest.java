@@ -78,8 +78,7 @@ class LogFmtTest {
             double norm = 0;
             for (int i = 0; i < values.length; i++) {
                 double value = ExpertReference.bfloat16(values[i]);
-                double difference =
-                        ExpertReference.bfloat16(back.getAtIndex(ValueLayout.JAVA_SHORT, i)) - value;
+                double difference = ExpertReference.bfloat16(back.getAtIndex(ValueLayout.JAVA_SHORT, i)) - value;
                 error += difference * difference;
                 norm += value * value;
             }
@@ -115,11 +114,37 @@ class LogFmtTest {
                 MemorySegment sums = arena.allocate(2L * hidden * tokens);
                 MemorySegment at = arena.allocate(2L * hidden * tokens);
                 ExpertSums.ofSlots(
-                        sums, 0, 2L * hidden, encoded, 0, stride, choices, 0, weights, 0, ExpertKernels.LOGFMT, hidden,
-                        operands, 0, tokens);
+                        sums,
+                        0,
+                        2L * hidden,
+                        encoded,
+                        0,
+                        stride,
+                        choices,
+                        0,
+                        weights,
+                        0,
+                        ExpertKernels.LOGFMT,
+                        hidden,
+                        operands,
+                        0,
+                        tokens);
                 ExpertSums.at(
-                        at, 0, 2L * hidden, addresses, 0, weights, 0, null, 0, 0, ExpertKernels.LOGFMT, hidden, operands,
-                        0, tokens);
+                        at,
+                        0,
+                        2L * hidden,
+                        addresses,
+                        0,
+                        weights,
+                        0,
+                        null,
+                        0,
+                        0,
+                        ExpertKernels.LOGFMT,
+                        hidden,
+                        operands,
+                        0,
+                        tokens);
                 assertThat(at.mismatch(sums)).isEqualTo(-1);
                 for (int i = 0; i < hidden * tokens; i++) {
                     float sum = 0;
@@ -150,8 +175,7 @@ class LogFmtTest {
                 }
                 for (int group = 0; group < hidden / GROUP && round % 2 == 0; group++) {
                     int greatest = 0x0080 + random.nextInt(0x3f00);
-                    encoded.set(
-                            ValueLayout.JAVA_INT_UNALIGNED, 4L * group, greatest | random.nextInt(greatest) << 16);
+                    encoded.set(ValueLayout.JAVA_INT_UNALIGNED, 4L * group, greatest | random.nextInt(greatest) << 16);
                 }
                 MemorySegment expected = null;
                 for (int variant : ExpertKernelsTest.variants()) {
@@ -218,11 +242,13 @@ class LogFmtTest {
                     }
                 }
                 assertThat(encoded.mismatch(expected)).as("variant %d", variant).isEqualTo(-1);
-                assertThat(back.mismatch(expectedBack)).as("variant %d", variant).isEqualTo(-1);
+                assertThat(back.mismatch(expectedBack))
+                        .as("variant %d", variant)
+                        .isEqualTo(-1);
                 for (int i = 0; i < values.length; i++) {
                     assertThat(Short.toUnsignedLong(narrow.get(ValueLayout.JAVA_SHORT_UNALIGNED, 1 + 2L * i)))
-                            .isEqualTo(ReduceReference.bfloat16(
-                                    back.get(ValueLayout.JAVA_FLOAT_UNALIGNED, 1 + 4L * i)));
+                            .isEqualTo(
+                                    ReduceReference.bfloat16(back.get(ValueLayout.JAVA_FLOAT_UNALIGNED, 1 + 4L * i)));
                 }
             }
         }
@@ -283,7 +309,8 @@ class LogFmtTest {
             }
             double decoded = ExpertReference.logValue(code, low, step);
             float found = back.get(ValueLayout.JAVA_FLOAT_UNALIGNED, backAt + 4L * i);
-            assertThat(Math.abs(found)).isCloseTo((float) decoded, within((float) (decoded * logarithmError) + Float.MIN_NORMAL));
+            assertThat(Math.abs(found))
+                    .isCloseTo((float) decoded, within((float) (decoded * logarithmError) + Float.MIN_NORMAL));
             assertThat(Float.floatToRawIntBits(found) >>> 31).isEqualTo(sign);
         }
     }
