@@ -26,7 +26,18 @@ import picocli.CommandLine.UnmatchedArgumentException;
 final class CommandTree {
     /** Their names, in the order in which help lists them. */
     static final List<String> NAMES = List.of(
-            "demo", "replay", "decode", "serve", "mover", "cluster-demo", "train", "bench", "compare", "info", "help");
+            "demo",
+            "replay",
+            "decode",
+            "serve",
+            "mover",
+            "cluster-demo",
+            "train",
+            "experts",
+            "bench",
+            "compare",
+            "info",
+            "help");
 
     // Further ones, which are no part of the program.
     private static final String[] OF_THE_LAUNCHER = {
@@ -107,6 +118,7 @@ final class CommandTree {
             case "mover" -> new MoverCommand(termination);
             case "cluster-demo" -> new ClusterDemoCommand(termination);
             case "train" -> new TrainCommand(termination);
+            case "experts" -> new ExpertsCommand(termination);
             case "bench" -> new BenchCommand(termination);
             case "compare" -> new CompareCommand(termination);
             case "info" -> new InfoCommand();

@@ -27,6 +27,7 @@ class UsageTest {
                             "compare",
                             "mover",
                             "train",
+                            "experts",
                             "info",
                             "Exit status",
                             "130");

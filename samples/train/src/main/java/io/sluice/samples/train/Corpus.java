@@ -13,11 +13,15 @@ import java.util.SplittableRandom;
  * @param training what models learn from
  * @param heldOut what they are measured on
  */
-record Corpus(String vocabulary, int[] training, int[] heldOut) {
+public record Corpus(String vocabulary, int[] training, int[] heldOut) {
     private static final String NOVEL = "pride-and-prejudice.txt";
 
-    /** The first chapters of a novel in the public domain: Jane Austen, Pride and Prejudice (1813). */
-    static Corpus novel() throws IOException {
+    /**
+     * The first chapters of a novel in the public domain: Jane Austen, Pride and Prejudice (1813).
+     *
+     * @throws IOException if this program lacks them
+     */
+    public static Corpus novel() throws IOException {
         try (InputStream in = Corpus.class.getResourceAsStream(NOVEL)) {
             if (in == null) {
                 throw new IOException("this program lacks its resource " + NOVEL);
@@ -56,7 +60,7 @@ record Corpus(String vocabulary, int[] training, int[] heldOut) {
      *
      * @return the mean negative logarithm of the probability of a character after the one before it
      */
-    double bigramLoss() {
+    public double bigramLoss() {
         int count = vocabulary.length();
         double[][] pairs = new double[count][count];
         double[] sums = new double[count];
