@@ -45,6 +45,8 @@ final class InboundFrames {
 
     // a write has arrived whose signal must be the next frame
     private boolean signalDue;
+    // large payloads came last, so that of what is received into the staging memory most would be copied
+    private boolean bulk;
     // bytes of a put that became its payload, to be parsed again
     private long putBytes;
 
@@ -142,9 +144,9 @@ final class InboundFrames {
                 }
             }
             boolean direct = stream == null && payload.takesDirectly(DIRECT_BYTES);
-            // no more than the next header: another such payload is likely, and should not go through the staging
+            // no more than up to the next payload: it is likely to be as large, and should not go through the staging
             // memory
-            long asked = direct ? payload.askDirect((long) FrameHeader.BYTES + sumsBytes) : askStaged();
+            long asked = direct ? payload.askDirect(bytesBehind()) : askStaged();
             long received = direct
                     ? Sockets.receiveVector(descriptor, scratch.vectorAddress(), payload.directEntries())
                     : receiveStaged(asked);
@@ -166,6 +168,7 @@ final class InboundFrames {
             if (direct) {
                 long placed = Math.min(received, payload.remaining());
                 payload.placed(placed);
+                bulk = true;
                 parse(0, received - placed);
             } else {
                 if (heldBytes > 0) {
@@ -174,6 +177,7 @@ final class InboundFrames {
                 long available = heldBytes + received;
                 heldBytes = 0;
                 parse(0, available);
+                bulk &= received < asked || payload.takesDirectly(DIRECT_BYTES);
             }
             // a stream returns at most what it holds, and the descriptor may not become readable for the rest
             if (received < asked && stream == null) {
@@ -200,7 +204,13 @@ final class InboundFrames {
             // receive the bytes after the table directly into the pages
             return table.remaining();
         }
-        return (payload.isStaged() ? DIRECT_BYTES : LoopScratch.STAGING_BYTES) - heldBytes;
+        return (payload.isStaged() || bulk ? DIRECT_BYTES : LoopScratch.STAGING_BYTES) - heldBytes;
+    }
+
+    /** How many bytes there are from the end of a payload to the next one, if the next frame has one. */
+    private long bytesBehind() {
+        long signal = payload.isBeforeSignal() ? FrameHeader.LONGEST_BYTES + sumsBytes : 0;
+        return signal + FrameHeader.BYTES + sumsBytes;
     }
 
     /** Parses the frames in a range of staging memory. */

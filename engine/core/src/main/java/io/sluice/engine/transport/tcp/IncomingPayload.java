@@ -107,6 +107,11 @@ final class IncomingPayload {
         return kind != Kind.NONE;
     }
 
+    /** Whether the signal of its write follows it. */
+    boolean isBeforeSignal() {
+        return kind == Kind.WRITE_BEFORE_SIGNAL;
+    }
+
     /** How much has not come yet. */
     long remaining() {
         return remaining;

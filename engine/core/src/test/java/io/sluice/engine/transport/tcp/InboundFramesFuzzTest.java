@@ -448,6 +448,49 @@ class InboundFramesFuzzTest {
         }
     }
 
+    /** Writes with signals, as messages of a pipeline come: their bytes go straight to where they belong. */
+    @Test
+    void ofLargePayloadsBehindOneAnotherLittleIsCopied() throws IOException {
+        int length = 60_000;
+        int writes = 20;
+        int copied = 16 * 1024;
+        byte[] frame = RawLane.join(
+                RawLane.writeBeforeSignal(RIGHT.at(0, length), new byte[length]),
+                RawLane.word(RawLane.SIGNAL_OF_WRITE, RIGHT.at(SLICE - 8, 8), 1, 0));
+        try (ServerSocket server = new ServerSocket(0, 64, InetAddress.getLoopbackAddress())) {
+            int descriptor = connect(server);
+            InboundFrames frames =
+                    new InboundFrames(new Context(), scratch, descriptor, null, NoDevices.receives(), new Lane());
+            try (Socket writer = server.accept()) {
+                int begun = length / 2;
+                writer.getOutputStream().write(frame, 0, begun);
+                Patience.until("a payload is coming", () -> {
+                    receivedAll(frames);
+                    return frames.isInsideFrame();
+                });
+                writer.getOutputStream().write(frame, begun, frame.length - begun);
+                Patience.until("the first has come", () -> {
+                    receivedAll(frames);
+                    return handled == 1;
+                });
+                MemorySegment untouched = scratch.staging().asSlice(copied);
+                untouched.fill((byte) 0x5A);
+                for (int i = 1; i < writes; i++) {
+                    int expected = i + 1;
+                    writer.getOutputStream().write(frame);
+                    Patience.until("the next has come", () -> {
+                        receivedAll(frames);
+                        return handled == expected;
+                    });
+                }
+                assertThat(untouched.toArray(ValueLayout.JAVA_BYTE)).containsOnly(0x5A);
+            } finally {
+                frames.close();
+                Sockets.close(descriptor);
+            }
+        }
+    }
+
     private void receive(ServerSocket server, byte[] bytes, Random random) throws IOException {
         int descriptor = connect(server);
         Context context = new Context();
