@@ -17,7 +17,8 @@ import java.util.regex.Pattern;
  * bytes, or {@code *}; the algorithm, such as {@code ring}. The bytes are those of the whole vector of a rank, or of all
  * blocks. The transport is the one by which all ranks reach each other; {@code tcp} if some do by tcp only. A rule counts
  * only where its algorithm can: recursive doubling gathers from a power of two of ranks. Empty lines and what follows a
- * {@code #} do not count. An all-to-all with counts a rank is pairwise, unless its options say otherwise.
+ * {@code #} do not count. An all-to-all with counts a rank, whose lengths not all ranks know, is {@code mapped} if the
+ * largest one would be, else pairwise, unless its options say otherwise.
  */
 public final class AlgorithmTable {
     private static final Map<CollectiveKind, Set<Algorithm>> POSSIBLE = new EnumMap<>(Map.ofEntries(
@@ -39,8 +40,8 @@ public final class AlgorithmTable {
                     CollectiveKind.BROADCAST,
                     EnumSet.of(Algorithm.BINOMIAL, Algorithm.SCATTER_ALL_GATHER, Algorithm.MAPPED)),
             Map.entry(CollectiveKind.REDUCE, EnumSet.of(Algorithm.BINOMIAL, Algorithm.MAPPED)),
-            Map.entry(CollectiveKind.GATHER, EnumSet.of(Algorithm.DIRECT)),
-            Map.entry(CollectiveKind.SCATTER, EnumSet.of(Algorithm.DIRECT)),
+            Map.entry(CollectiveKind.GATHER, EnumSet.of(Algorithm.DIRECT, Algorithm.MAPPED)),
+            Map.entry(CollectiveKind.SCATTER, EnumSet.of(Algorithm.DIRECT, Algorithm.MAPPED)),
             Map.entry(
                     CollectiveKind.ALL_TO_ALL,
                     EnumSet.of(Algorithm.DIRECT, Algorithm.BRUCK, Algorithm.PAIRWISE, Algorithm.MAPPED)),
@@ -53,6 +54,7 @@ public final class AlgorithmTable {
             all-reduce 4 4096 flat
             all-reduce * 8192 recursive-doubling
             all-reduce shm * * mapped
+            all-reduce 2 * recursive-doubling
             all-reduce * 16384 recursive-doubling
             all-reduce * 524288 rabenseifner
             all-reduce * * ring
@@ -72,6 +74,10 @@ public final class AlgorithmTable {
             broadcast * * scatter-all-gather
             reduce * 8192 binomial
             reduce shm * * mapped
+            gather * 8192 direct
+            gather shm * * mapped
+            scatter * 8192 direct
+            scatter shm * * mapped
             all-to-all 3 8192 direct
             all-to-all * 2048 bruck
             all-to-all * 8192 direct

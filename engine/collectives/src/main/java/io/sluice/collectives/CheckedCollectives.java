@@ -255,20 +255,24 @@ abstract class CheckedCollectives<C extends Collective> implements CollectiveOpe
             checkApart(inPlace, from, to);
         }
         Algorithm algorithm = choose(CollectiveKind.GATHER, options, blocks.total());
+        Algorithm planned = planned(algorithm, CollectiveKind.GATHER, blocks.total());
         Plan plan = DirectPlans.gather(shape(inPlace, null), root, blocks);
+        Call call = new Call(
+                CollectiveKind.GATHER,
+                planned,
+                plan,
+                from,
+                to,
+                type,
+                null,
+                root,
+                0,
+                only(root, counts[ranks.rank]),
+                ofRoot(root, counts));
         return make(
-                new Call(
-                        CollectiveKind.GATHER,
-                        algorithm,
-                        plan,
-                        from,
-                        to,
-                        type,
-                        null,
-                        root,
-                        0,
-                        only(root, counts[ranks.rank]),
-                        counts.clone()),
+                reads(algorithm, blocks.total())
+                        ? call.reading(MappedTask.gather(ranks.rank, ranks.size, root, blocks, inPlace))
+                        : call,
                 options,
                 callback);
     }
@@ -308,20 +312,24 @@ abstract class CheckedCollectives<C extends Collective> implements CollectiveOpe
             checkApart(inPlace, from, to);
         }
         Algorithm algorithm = choose(CollectiveKind.SCATTER, options, blocks.total());
+        Algorithm planned = planned(algorithm, CollectiveKind.SCATTER, blocks.total());
         Plan plan = DirectPlans.scatter(shape(inPlace, null), root, blocks);
+        Call call = new Call(
+                CollectiveKind.SCATTER,
+                planned,
+                plan,
+                from,
+                to,
+                type,
+                null,
+                root,
+                0,
+                ofRoot(root, counts),
+                only(root, counts[ranks.rank]));
         return make(
-                new Call(
-                        CollectiveKind.SCATTER,
-                        algorithm,
-                        plan,
-                        from,
-                        to,
-                        type,
-                        null,
-                        root,
-                        0,
-                        counts.clone(),
-                        only(root, counts[ranks.rank])),
+                reads(algorithm, blocks.total())
+                        ? call.reading(MappedTask.scatter(ranks.rank, root, blocks, inPlace))
+                        : call,
                 options,
                 callback);
     }
@@ -343,7 +351,16 @@ abstract class CheckedCollectives<C extends Collective> implements CollectiveOpe
         boolean inPlace = from.isSameAs(to);
         checkApart(inPlace, from, to);
         Algorithm algorithm = choose(CollectiveKind.ALL_TO_ALL, options, blocks.total());
-        return allToAll(from, counts, blocks, to, counts, blocks, true, inPlace, algorithm, type, options, callback);
+        Algorithm planned = planned(algorithm, CollectiveKind.ALL_TO_ALL, blocks.total());
+        Plan plan = AlgorithmPlans.allToAll(planned, shape(inPlace, null), blocks, blocks);
+        Call call =
+                new Call(CollectiveKind.ALL_TO_ALL, planned, plan, from, to, type, null, 0, 0, counts, counts.clone());
+        return make(
+                reads(algorithm, blocks.total())
+                        ? call.reading(MappedTask.allToAll(ranks.rank, ranks.size, blocks.length(0), inPlace))
+                        : call,
+                options,
+                callback);
     }
 
     @Override
@@ -367,17 +384,24 @@ abstract class CheckedCollectives<C extends Collective> implements CollectiveOpe
         Buffer to = new Buffer(target, targetOffset, received.total());
         checkApart(false, from, to);
         Algorithm algorithm = ofDifferentBlocks(options.algorithm());
-        return allToAll(
+        Algorithm planned = algorithm == Algorithm.MAPPED ? Algorithm.PAIRWISE : algorithm;
+        Plan plan = AlgorithmPlans.allToAll(planned, shape(false, null), sent, received);
+        Call call = new Call(
+                CollectiveKind.ALL_TO_ALL,
+                planned,
+                plan,
                 from,
-                sourceCounts.clone(),
-                sent,
                 to,
-                targetCounts.clone(),
-                received,
-                false,
-                false,
-                algorithm,
                 type,
+                null,
+                0,
+                0,
+                sourceCounts.clone(),
+                targetCounts.clone());
+        return make(
+                reads(algorithm, Long.MAX_VALUE)
+                        ? call.reading(MappedTask.allToAll(ranks.rank, ranks.size, sent, received))
+                        : call,
                 options,
                 callback);
     }
@@ -387,36 +411,11 @@ abstract class CheckedCollectives<C extends Collective> implements CollectiveOpe
         if (asked == Algorithm.BRUCK) {
             throw new IllegalArgumentException(asked + " needs blocks of one length");
         }
-        return asked == Algorithm.AUTO || asked == Algorithm.MAPPED
-                ? Algorithm.PAIRWISE
-                : ranks.algorithms.choose(asked, CollectiveKind.ALL_TO_ALL, ranks.transport, ranks.size, 0);
-    }
-
-    private C allToAll(
-            Buffer from,
-            long[] sourceCounts,
-            Blocks sent,
-            Buffer to,
-            long[] targetCounts,
-            Blocks received,
-            boolean equal,
-            boolean inPlace,
-            Algorithm algorithm,
-            ElementType type,
-            CollectiveOptions options,
-            CollectiveCallback callback) {
-        // ranks that do not all send the same know neither how much others send nor where their blocks begin
-        long agreed = equal ? sent.total() : 0;
-        Algorithm planned = planned(algorithm, CollectiveKind.ALL_TO_ALL, agreed);
-        Plan plan = AlgorithmPlans.allToAll(planned, shape(inPlace, null), sent, received);
-        Call call = new Call(
-                CollectiveKind.ALL_TO_ALL, planned, plan, from, to, type, null, 0, 0, sourceCounts, targetCounts);
-        return make(
-                reads(algorithm, agreed)
-                        ? call.reading(MappedTask.allToAll(ranks.rank, ranks.size, sent.length(0), inPlace))
-                        : call,
-                options,
-                callback);
+        if (asked == Algorithm.AUTO) {
+            Algorithm large = choose(CollectiveKind.ALL_TO_ALL, CollectiveOptions.defaults(), Long.MAX_VALUE);
+            return large == Algorithm.MAPPED ? large : Algorithm.PAIRWISE;
+        }
+        return ranks.algorithms.choose(asked, CollectiveKind.ALL_TO_ALL, ranks.transport, ranks.size, 0);
     }
 
     @Override
@@ -476,6 +475,11 @@ abstract class CheckedCollectives<C extends Collective> implements CollectiveOpe
         long[] counts = new long[ranks.size];
         Arrays.fill(counts, count);
         return counts;
+    }
+
+    /** What the root sends or receives; the others send and receive nothing that way. */
+    private long[] ofRoot(int root, long[] counts) {
+        return ranks.rank == root ? counts.clone() : new long[ranks.size];
     }
 
     private long[] only(int rank, long count) {

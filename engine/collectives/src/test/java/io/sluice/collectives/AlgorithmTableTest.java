@@ -33,6 +33,19 @@ class AlgorithmTableTest {
         }
     }
 
+    /** All algorithms of two ranks send as many bytes, and an exchange of all needs one round. */
+    @Test
+    void twoRanksExchangeAllThatTheyReduce() {
+        AlgorithmTable table = AlgorithmTable.defaults();
+        for (long bytes : new long[] {8 << 10, 64 << 10, 1 << 20, 1L << 30}) {
+            assertThat(table.choose(CollectiveKind.ALL_REDUCE, "tcp", 2, bytes))
+                    .isEqualTo(Algorithm.RECURSIVE_DOUBLING);
+            assertThat(table.choose(CollectiveKind.ALL_REDUCE, "shm", 2, bytes + 1))
+                    .isEqualTo(Algorithm.MAPPED);
+        }
+        assertThat(table.choose(CollectiveKind.ALL_REDUCE, "tcp", 3, 1L << 30)).isEqualTo(Algorithm.RING);
+    }
+
     @Test
     void aRuleMayNameATransport() {
         AlgorithmTable table = AlgorithmTable.parse("""

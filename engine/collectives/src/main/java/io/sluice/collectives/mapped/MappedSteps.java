@@ -308,6 +308,7 @@ public final class MappedSteps {
         for (Link link : links) {
             if (link != null && !peers[link.peer()].toldOffer && link.canSend()) {
                 link.sendingFor(caller.number());
+                own.sourceAt(sourceOffset + task.partOf(link.peer()));
                 link.sendSmall(caller.header(), caller.countTo(link.peer()), own.bytes(), 0, own.length());
                 peers[link.peer()].toldOffer = true;
                 used += MESSAGE_COST;

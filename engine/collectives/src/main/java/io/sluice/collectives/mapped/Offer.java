@@ -60,6 +60,11 @@ final class Offer {
         bytes.set(INT, FLAGS_AT, flags);
     }
 
+    /** Says where the buffer of the source begins for the next rank that is told. */
+    void sourceAt(long offset) {
+        bytes.set(LONG, SOURCE_OFFSET_AT, offset);
+    }
+
     private void put(Given region, long at) {
         if (!region.known) {
             MemorySegment.copy(region.descriptor, 0, bytes, ValueLayout.JAVA_BYTE, at, DESCRIPTOR_BYTES);
