@@ -9,8 +9,8 @@ import io.sluice.testkit.Patience;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Ranks that look for what others store: they sleep when nothing comes, and are woken. */
@@ -38,9 +38,9 @@ class LookoutTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {2, 3})
-    void withoutWorkTheLoopsSleepAndACollectiveWakesThem(int size) {
-        try (Ranks ranks = Ranks.form("shm", size)) {
+    @CsvSource({"shm, 2", "shm, 3", "tcp, 2", "tcp, 3"})
+    void withoutWorkTheLoopsSleepAndACollectiveWakesThem(String transport, int size) {
+        try (Ranks ranks = Ranks.form(transport, size)) {
             for (int i = 0; i < 5; i++) {
                 awaitSleep(ranks);
                 ranks.call((rank, team, callback) -> team.barrier(DEFAULTS, callback));
@@ -48,9 +48,10 @@ class LookoutTest {
         }
     }
 
-    @Test
-    void oneThatWaitsForALateRankSleepsAndIsWoken() {
-        try (Ranks ranks = Ranks.form("shm", 3)) {
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp"})
+    void oneThatWaitsForALateRankSleepsAndIsWoken(String transport) {
+        try (Ranks ranks = Ranks.form(transport, 3)) {
             for (int late = 0; late < 3; late++) {
                 List<CompletableFuture<Void>> running = new ArrayList<>();
                 List<MemoryRegion> buffers = ranks.each(rank -> ranks.region(rank, 8));
@@ -77,9 +78,10 @@ class LookoutTest {
         }
     }
 
-    @Test
-    void aReceiverThatSleepsIsWoken() {
-        try (Ranks ranks = Ranks.form("shm", 2)) {
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp"})
+    void aReceiverThatSleepsIsWoken(String transport) {
+        try (Ranks ranks = Ranks.form(transport, 2)) {
             for (long bytes : new long[] {8, 1 << 20}) {
                 MemoryRegion source = ranks.region(0, bytes);
                 MemoryRegion target = ranks.region(1, bytes);
@@ -100,9 +102,40 @@ class LookoutTest {
         }
     }
 
-    @Test
-    void manyRoundsWithPausesOfAllLengthsAreNeverMissed() {
-        try (Ranks ranks = Ranks.form("shm", 2)) {
+    /** Of more messages than a link has slots, some wait for slots; a rank that comes late finds them waiting. */
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp"})
+    void oneThatWaitsForSlotsSleepsAndIsWoken(String transport) {
+        try (Ranks ranks = Ranks.form(transport, 2, options -> options.scratchBytes(256 << 10), engine -> {})) {
+            // some hundred messages
+            long bytes = 1L << 20;
+            List<MemoryRegion> buffers = ranks.each(rank -> ranks.region(rank, bytes));
+            Ranks.CallOnRank broadcasts = (rank, team, callback) -> team.broadcast(
+                    buffers.get(rank),
+                    0,
+                    bytes,
+                    ElementType.INT8,
+                    0,
+                    DEFAULTS.withAlgorithm(Algorithm.BINOMIAL),
+                    callback);
+            for (int round = 0; round < 5; round++) {
+                buffers.getFirst().segment().fill((byte) (1 + round));
+                CompletableFuture<Void> sent = ranks.on(0, broadcasts);
+                awaitSleep(ranks);
+                assertThat(sent).isNotDone();
+                CompletableFuture<Void> received = ranks.on(1, broadcasts);
+                await(sent);
+                await(received);
+                assertThat(buffers.get(1).segment().mismatch(buffers.get(0).segment()))
+                        .isEqualTo(-1);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp"})
+    void manyRoundsWithPausesOfAllLengthsAreNeverMissed(String transport) {
+        try (Ranks ranks = Ranks.form(transport, 2)) {
             for (int round = 0; round < 3_000; round++) {
                 int pause = round % 300;
                 CompletableFuture<Void> first = ranks.on(0, (rank, team, callback) -> team.barrier(DEFAULTS, callback));

@@ -111,11 +111,13 @@ final class MeasuredRank implements CollectiveCallback {
                 default -> prepare.barrier(options, none);
             };
             long rounds = 20;
+            long all = 0;
             long measured = 0;
             // all ranks must run the same number of rounds: rank 0 decides, and the others follow its broadcast
             MemoryRegion plan = engine.allocate(8, RegionOptions.local());
             for (int phase = 0; phase < 6; phase++) {
                 long nanos = nanos(collective, rounds);
+                all += rounds;
                 measured = nanos / rounds;
                 long wished = phase < 4 ? WARM_UP_NANOS / 4 : NANOS;
                 plan.segment()
@@ -139,14 +141,15 @@ final class MeasuredRank implements CollectiveCallback {
                         ? 2.0 * (size - 1) / size
                         : arguments[4].equals("broadcast") || arguments[4].equals("reduce") ? 1 : (size - 1.0) / size;
                 System.out.printf(
-                        "%s %s n=%d %d bytes: %.3f us, bus %.3f GB/s (%d rounds)%n",
+                        "%s %s n=%d %d bytes: %.3f us, bus %.3f GB/s (%d of %d rounds)%n",
                         arguments[4],
                         collective.algorithm(),
                         size,
                         bytes,
                         measured / 1e3,
                         factor * bytes / measured,
-                        rounds);
+                        rounds,
+                        all);
             }
             collective.close();
         }

@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  * order, some at a time, by adding to a word of the sender. All of it is the loop's; nothing is allocated once each size
  * has been sent from each slot.
  *
- * <p>Into the memory of a peer that is mapped, messages and words are stored. The user must look by itself whether
- * something has arrived, or a slot has become free, as it is not told.
+ * <p>The user looks by itself whether something has arrived, or a slot has become free; before it ceases to look it asks
+ * to be told. Into the memory of a peer that is mapped, messages and words are stored, of which the engine cannot tell.
  */
 public final class Link {
     private static final VarHandle WORD = MappedPeer.WORD;
@@ -220,6 +220,17 @@ public final class Link {
     /** Returns the slot of the next message. */
     public int nextSlot() {
         return (int) (sent % slots.length);
+    }
+
+    /** Returns the number of the next message. */
+    public long nextMessage() {
+        return sent;
+    }
+
+    /** Returns whether the source of a message that was sent may be changed. */
+    public boolean hasEnded(long message) {
+        // a slot is used again only when its last message has ended
+        return mapped != null || message < sent - slots.length || !slots[(int) (message % slots.length)].busy;
     }
 
     /** Returns the number of slots. */

@@ -38,14 +38,17 @@ public final class DoublingPlans {
         for (int distance = 1; distance < power; distance *= 2) {
             int other = position ^ distance;
             int peer = other < folded ? 2 * other + 1 : other + folded;
-            for (int i = 0; i < plan.messages(bytes); i++) {
+            // all messages are under way before the first is waited for
+            int[] sends = new int[plan.messages(bytes)];
+            for (int i = 0; i < sends.length; i++) {
+                sends[i] = plan.sendOne(peer, current, plan.start(i), plan.length(i, bytes));
+            }
+            for (int i = 0; i < sends.length; i++) {
                 long start = plan.start(i);
-                long length = plan.length(i, bytes);
-                plan.sendOne(peer, current, start, length);
                 if (current == Buffer.TARGET || shape.inPlace()) {
-                    plan.drain();
+                    plan.sent(peer, sends[i]);
                 }
-                plan.reduceOne(peer, current, Buffer.TARGET, start, start, length, other < position);
+                plan.reduceOne(peer, current, Buffer.TARGET, start, start, plan.length(i, bytes), other < position);
             }
             current = Buffer.TARGET;
         }

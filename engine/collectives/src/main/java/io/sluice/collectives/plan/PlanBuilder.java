@@ -45,8 +45,15 @@ final class PlanBuilder {
         return message + 1 < messages(length);
     }
 
-    void sendOne(int peer, Buffer from, long offset, long length) {
+    /** Sends one message; returns the index of the step. */
+    int sendOne(int peer, Buffer from, long offset, long length) {
         steps.add(new Step(Kind.SEND, peer, from, offset, Buffer.TARGET, 0, length, false));
+        return steps.size() - 1;
+    }
+
+    /** Waits until the source of a message, by the index of its step, may be changed. */
+    void sent(int peer, int step) {
+        steps.add(new Step(Kind.SENT, peer, Buffer.SOURCE, step, Buffer.TARGET, 0, 0, false));
     }
 
     /** Receives a range in as many messages as it needs. */

@@ -6,7 +6,7 @@ package io.sluice.collectives.plan;
  * @param kind what is done
  * @param peer the other rank, or -1
  * @param from the buffer that is read: what is sent or copied, or the local operand of a reduction
- * @param fromOffset where it begins
+ * @param fromOffset where it begins; of {@link Kind#SENT} the index of the step that sends
  * @param to the buffer that is written
  * @param toOffset where it begins
  * @param length bytes; of a message at most the builder's chunk
@@ -24,7 +24,7 @@ public record Step(
 
     /** The kinds of steps. */
     public enum Kind {
-        /** Sends a message. The bytes may be read until a later {@link #DRAIN}, or until the peer has received them. */
+        /** Sends a message. The bytes may be read until a later {@link #DRAIN} or {@link #SENT}, or until the peer has received them. */
         SEND,
         /** Waits for a message and stores it. */
         RECEIVE,
@@ -36,6 +36,8 @@ public record Step(
         COMBINE,
         /** Waits until the sources of all earlier messages may be changed. */
         DRAIN,
+        /** Waits until the source of one earlier message may be changed. */
+        SENT,
         /** Divides the elements of the written range by the number of ranks. */
         DIVIDE
     }

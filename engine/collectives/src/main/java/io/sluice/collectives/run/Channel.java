@@ -51,23 +51,31 @@ final class Channel {
         ready = true;
     }
 
-    /** Whether there may be something to do; asked again only after {@link #ready()}, or if a mapped peer stored something. */
+    /** Whether there may be something to do: after {@link #ready()}, or if what is looked for has come. */
     boolean takeReady() {
         boolean was = ready;
         ready = false;
         return was || isReady();
     }
 
-    /** Whether a mapped peer has stored what the current run waits for. */
+    /** Whether what the current run looks for has come. */
     boolean isReady() {
         Run run = first;
         return run != null && run.isReady(links);
     }
 
-    /** Whether the current run waits for what a mapped peer stores. */
+    /** Whether the current run looks for what peers store or write. */
     boolean looks() {
         Run run = first;
         return run != null && run.looks();
+    }
+
+    /** Nothing is looked for any more, so the current run asks to be told. */
+    void sleeps() {
+        Run run = first;
+        if (run != null) {
+            run.sleeps(links);
+        }
     }
 
     /** Whether the current run waits for something of a rank. */

@@ -128,7 +128,7 @@ final class Links {
         return -1;
     }
 
-    /** Whether a collective waits for what a mapped peer stores. */
+    /** Whether a collective looks for what peers store or write. */
     boolean look() {
         for (Channel channel : channels) {
             if (channel.looks()) {
@@ -138,7 +138,14 @@ final class Links {
         return false;
     }
 
-    /** Whether a mapped peer has stored what is waited for. */
+    /** From now on the engine tells of what is waited for; mapped peers must do so themselves. */
+    void sleep() {
+        for (Channel channel : channels) {
+            channel.sleeps();
+        }
+    }
+
+    /** Whether something has come that is looked for. */
     boolean isReady() {
         for (Channel channel : channels) {
             if (channel.isReady()) {

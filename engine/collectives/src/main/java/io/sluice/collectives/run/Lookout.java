@@ -10,10 +10,10 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks for what mapped peers store, as they do not tell. It looks without a pause while a peer may answer within a
- * system call's time, then lets other threads run, then says in a word that this rank sleeps: a peer that stores something
- * wakes it by a signal of the engine. So a short wait costs no system call, and a rank without work costs no core. All of
- * it is the loop's.
+ * Looks for what peers store, if their memory is mapped, or write. It looks without a pause while a peer may answer within
+ * microseconds, then lets other threads run, then sleeps: it asks the engine to tell of what peers write, and says so in a
+ * word, so that a peer that stores something wakes it by a signal. So a short wait costs neither a system call nor a way
+ * through the engine, and a rank without work costs no core. All of it is the loop's.
  */
 final class Lookout {
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
@@ -43,10 +43,9 @@ final class Lookout {
         this.memory = own.segment();
         this.asleepAt = layout.asleepAt();
         this.wokenAt = layout.wokenAt();
-        int peers = links.mappedPeers();
-        this.mapped = peers > 0;
+        this.mapped = links.mappedPeers() > 0;
         int processors = Runtime.getRuntime().availableProcessors();
-        boolean crowded = processors == 1 || processors < peers + 1;
+        boolean crowded = processors == 1 || processors < layout.size();
         this.spins = crowded ? CROWDED_SPINS : SPINS;
         this.yieldsAfterNanos = crowded ? CROWDED_YIELDS_AFTER_NANOS : YIELDS_AFTER_NANOS;
     }
@@ -72,8 +71,12 @@ final class Lookout {
 
     /** Looks for a moment whether something comes that is waited for. */
     boolean comes() {
-        if (!mapped || !links.look()) {
+        if (!links.look()) {
             return false;
+        }
+        if (!mapped) {
+            // what peers write the engine receives between two polls
+            return links.isReady();
         }
         for (int i = 0; i < spins; i++) {
             if (links.isReady()) {
@@ -91,7 +94,7 @@ final class Lookout {
      */
     @SuppressWarnings("ThreadPriorityCheck") // a courtesy; nothing depends on it
     boolean looksOn(long now, boolean found) {
-        if (!mapped) {
+        if (!mapped && !links.look()) {
             return false;
         }
         if (found) {
@@ -104,6 +107,10 @@ final class Lookout {
                 Thread.yield();
             }
             return true;
+        }
+        links.sleep();
+        if (!mapped) {
+            return false;
         }
         asleep = true;
         WORD.setVolatile(memory, asleepAt, 1L);

@@ -75,10 +75,13 @@ public abstract class Pending {
         quiescing = false;
     }
 
-    /** Whether messages of it may still read memory. */
-    final boolean isUnderWay() {
+    /** Whether messages of it, or other threads, may still access memory. */
+    boolean isUnderWay() {
         return underWay > 0;
     }
+
+    /** Nothing runs any more; what other threads still do must have ended when this returns. */
+    void abandon() {}
 
     final void sendBegins() {
         underWay++;

@@ -21,18 +21,18 @@ public final class Run extends Pending {
     static final int DONE = -1;
 
     private static final int ONE_STEP = 1 << 10;
-    // takes C some microseconds; a multiple of every element's length
-    private static final int SLICE_BYTES = 64 << 10;
     private static final long MOST_BYTES_OF_A_SHORT_RUN = 16 << 10;
+    // instead of a message's number
+    private static final long WAITS = -1;
+    private static final long COPIED = -2;
 
     private final Plan plan;
-    private final Memory source;
-    private final Memory target;
-    private final Memory work;
+    private final StepWork work;
     private final Signature signature;
-    private final Reducer reducer;
     private final TransferOptions options;
     private final int[] nextWaiting;
+    // the number of the message that a step has sent
+    private final long[] messages;
     // of a run that is started again and again, by step and slot
     private final @Nullable PreparedTransfer @Nullable [] @Nullable [] prepared;
     private final int pinnedChannel;
@@ -109,13 +109,11 @@ public final class Run extends Pending {
             RunEnd end) {
         super(end);
         this.plan = plan;
-        this.source = source;
-        this.target = target;
-        this.work = work;
+        this.work = new StepWork(source, target, work, signature, reducer);
         this.signature = signature;
-        this.reducer = reducer;
         this.options = options;
         this.nextWaiting = new int[plan.size()];
+        this.messages = new long[plan.size()];
         this.prepared = channel < 0 ? null : new PreparedTransfer[plan.size()][];
         this.pinnedChannel = channel;
     }
@@ -124,6 +122,11 @@ public final class Run extends Pending {
     public void reads(MappedSteps steps) {
         mapped = steps;
         caller = new Caller();
+    }
+
+    /** Lets other threads reduce what is large. Before it is submitted. */
+    public void helpedBy(HelperThreads helpers) {
+        work.helpedBy(helpers);
     }
 
     /** Whether the plan counts, though the memory of other ranks was to be read; any thread. */
@@ -248,11 +251,7 @@ public final class Run extends Pending {
     }
 
     private int advanceByPlan(@Nullable Link[] links, int budget) {
-        for (Link link : links) {
-            if (link != null && link.firstWaiting() >= 0) {
-                sendWaiting(link);
-            }
-        }
+        slotsAwaited = slotsAwaited && sendWaiting(links);
         int used = 0;
         while (used < budget) {
             if (position == plan.size()) {
@@ -266,12 +265,17 @@ public final class Run extends Pending {
                 }
                 case RECEIVE, REDUCE -> sliced > 0 || isThere(to(links, step), step);
                 case DRAIN -> isDrained(links);
+                case SENT -> hasEnded(to(links, step), (int) step.fromOffset());
                 case COPY, COMBINE, DIVIDE -> true;
             };
             if (!possible) {
                 return used;
             }
-            used += take(links, step);
+            int taken = take(links, step);
+            if (taken < 0) {
+                return used;
+            }
+            used += taken;
             if (sliced == step.length()) {
                 awaited = -1;
                 awaitedLink = null;
@@ -283,94 +287,88 @@ public final class Run extends Pending {
         return used;
     }
 
-    /** Takes the next slice of a step; of one that only sends or waits, all. Returns its length. */
+    /** Takes the next slice of a step; of one that only sends or waits, all. Returns its length; -1 while helpers do it. */
     private int take(@Nullable Link[] links, Step step) {
-        long at = sliced;
-        int length = (int) Math.min(SLICE_BYTES, step.length() - at);
-        switch (step.kind()) {
-            case RECEIVE -> {
-                Link link = to(links, step);
-                Memory to = memory(step.to());
-                long from = link.payloadAt(isSmall(link, step)) + at;
-                MemorySegment.copy(link.memory(), from, to.segment(), to.offset() + step.toOffset() + at, length);
-                sliced += length;
-                endMessage(link, step);
+        Link link = isReceiving(step) ? to(links, step) : null;
+        MemorySegment message = link == null ? MemorySegment.NULL : link.memory();
+        long messageAt = link == null ? 0 : link.payloadAt(isSmall(link, step));
+        int length;
+        if (work.isForHelpers(step)) {
+            if (!work.isDoneByHelpers(step, message, messageAt)) {
+                // nothing of this rank's is looked for meanwhile
+                awaitedLink = null;
+                return -1;
             }
-            case REDUCE -> {
-                Link link = to(links, step);
-                reduce(link, step, at, length);
-                sliced += length;
-                endMessage(link, step);
-            }
-            case COPY -> {
-                Memory from = memory(step.from());
-                Memory to = memory(step.to());
-                MemorySegment.copy(
-                        from.segment(),
-                        from.offset() + step.fromOffset() + at,
-                        to.segment(),
-                        to.offset() + step.toOffset() + at,
-                        length);
-                sliced += length;
-            }
-            case COMBINE -> {
-                Memory from = memory(step.from());
-                Memory to = memory(step.to());
-                long toAt = to.offset() + step.toOffset() + at;
-                reducer.reduce(
-                        signature.type,
-                        signature.operation,
-                        to.segment(),
-                        toAt,
-                        from.segment(),
-                        from.offset() + step.fromOffset() + at,
-                        to.segment(),
-                        toAt,
-                        length / signature.elementBytes);
-                sliced += length;
-            }
-            case DIVIDE -> {
-                Memory to = memory(step.to());
-                long count = length / signature.elementBytes;
-                reducer.divide(signature.type, to.segment(), to.offset() + step.toOffset() + at, count, signature.size);
-                sliced += length;
-            }
-            default -> {
-                sliced = step.length();
-                return (int) step.length();
-            }
+            length = (int) step.length();
+        } else {
+            length = work.take(step, sliced, message, messageAt);
+        }
+        sliced += length;
+        if (link != null) {
+            endMessage(link, step);
         }
         return length;
     }
 
-    /** Whether it waits for something that a mapped peer stores, without telling this rank. */
+    private static boolean isReceiving(Step step) {
+        return step.kind() == Step.Kind.RECEIVE || step.kind() == Step.Kind.REDUCE;
+    }
+
+    @Override
+    boolean isUnderWay() {
+        return super.isUnderWay() || work.isUnderWay();
+    }
+
+    @Override
+    void abandon() {
+        work.abandon();
+    }
+
+    /** Whether it waits for something that peers store or write, and that it must look for. */
     boolean looks() {
         MappedSteps steps = mapped;
         if (steps != null && !goesAnotherWay) {
             return steps.looks();
         }
-        Link link = awaitedLink;
-        return slotsAwaited || (link != null && link.isMapped());
+        return slotsAwaited || awaitedLink != null;
     }
 
-    /** Whether something has come that a mapped peer stores. */
+    /** Whether something has come that it looks for. */
     boolean isReady(@Nullable Link[] links) {
+        if (work.isReady()) {
+            return true;
+        }
         MappedSteps steps = mapped;
         if (steps != null && !goesAnotherWay) {
             return steps.isReady(links);
         }
         Link awaitedNow = awaitedLink;
-        if (awaitedNow != null && awaitedNow.isMapped() && awaitedNow.hasArrived()) {
+        if (awaitedNow != null && awaitedNow.hasArrived()) {
             return true;
         }
         if (slotsAwaited) {
             for (Link link : links) {
-                if (link != null && link.isMapped() && link.firstWaiting() >= 0 && link.canSend()) {
+                if (link != null && link.firstWaiting() >= 0 && link.canSend()) {
                     return true;
                 }
             }
         }
         return false;
+    }
+
+    /** Asks to be told of what it looks for, where the engine can tell. */
+    void sleeps(@Nullable Link[] links) {
+        Link awaitedNow = awaitedLink;
+        if (awaitedNow != null) {
+            awaitedNow.awaitArrival();
+        }
+        if (slotsAwaited) {
+            for (Link link : links) {
+                if (link != null && link.firstWaiting() >= 0) {
+                    link.awaitSlot();
+                }
+            }
+        }
     }
 
     private static Link to(@Nullable Link[] links, Step step) {
@@ -386,6 +384,11 @@ public final class Run extends Pending {
         return true;
     }
 
+    private boolean hasEnded(Link link, int step) {
+        long message = messages[step];
+        return message == COPIED || (message != WAITS && link.hasEnded(message));
+    }
+
     private static boolean waits(@Nullable Link[] links) {
         for (Link link : links) {
             if (link != null && link.firstWaiting() >= 0) {
@@ -395,29 +398,32 @@ public final class Run extends Pending {
         return false;
     }
 
-    private Memory memory(Step.Buffer buffer) {
-        return switch (buffer) {
-            case SOURCE -> source;
-            case TARGET -> target;
-            case WORK -> work;
-        };
-    }
-
     // ---- sending ----
 
     private void sendOrWait(Link link, int index, Step step) {
         if (link.firstWaiting() >= 0 || !send(link, index, step)) {
             link.addWaiting(index, nextWaiting);
-            link.awaitSlot();
-            slotsAwaited |= link.isMapped();
+            messages[index] = WAITS;
+            slotsAwaited = true;
         }
+    }
+
+    /** Sends what waits for slots; returns whether some of it still does. */
+    private boolean sendWaiting(@Nullable Link[] links) {
+        boolean waits = false;
+        for (Link link : links) {
+            if (link != null && link.firstWaiting() >= 0) {
+                sendWaiting(link);
+                waits |= link.firstWaiting() >= 0;
+            }
+        }
+        return waits;
     }
 
     private void sendWaiting(Link link) {
         while (link.firstWaiting() >= 0) {
             int index = link.firstWaiting();
             if (!send(link, index, plan.step(index))) {
-                link.awaitSlot();
                 return;
             }
             link.removeWaiting(nextWaiting);
@@ -428,11 +434,12 @@ public final class Run extends Pending {
         if (!link.canSend()) {
             return false;
         }
-        Memory from = memory(step.from());
+        Memory from = work.memory(step.from());
         long offset = from.offset() + step.fromOffset();
         long count = signature.sentTo(link.peer());
         // counted after the call, which may throw; a message may end inside it
         if (step.length() <= link.smallBytes()) {
+            messages[index] = COPIED;
             link.sendingFor(number);
             link.sendSmall(headerWord, count, from.segment(), offset, (int) step.length());
             sendBegins(link);
@@ -447,6 +454,7 @@ public final class Run extends Pending {
             }
         }
         sendsOutOfMemory = true;
+        messages[index] = link.nextMessage();
         @Nullable PreparedTransfer @Nullable [] @Nullable [] transfers = prepared;
         if (transfers == null || link.isMapped()) {
             link.send(from.region(), offset, step.length(), options);
@@ -520,7 +528,6 @@ public final class Run extends Pending {
         }
         awaited = link.peer();
         awaitedLink = link;
-        link.awaitArrival();
         return false;
     }
 
@@ -529,23 +536,5 @@ public final class Run extends Pending {
         if (link.header() != headerWord || link.headerCount() != count) {
             throw new HeaderMismatch(link.peer(), headerWord, count, link.header(), link.headerCount());
         }
-    }
-
-    private void reduce(Link link, Step step, long at, int length) {
-        long message = link.payloadAt(isSmall(link, step)) + at;
-        Memory operand = memory(step.from());
-        long operandAt = operand.offset() + step.fromOffset() + at;
-        Memory to = memory(step.to());
-        boolean messageFirst = step.messageFirst();
-        reducer.reduce(
-                signature.type,
-                signature.operation,
-                to.segment(),
-                to.offset() + step.toOffset() + at,
-                messageFirst ? link.memory() : operand.segment(),
-                messageFirst ? message : operandAt,
-                messageFirst ? operand.segment() : link.memory(),
-                messageFirst ? operandAt : message,
-                length / signature.elementBytes);
     }
 }

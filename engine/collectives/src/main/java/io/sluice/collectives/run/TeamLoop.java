@@ -5,15 +5,11 @@ import io.sluice.collectives.link.Link;
 import io.sluice.collectives.link.LinkFailedException;
 import io.sluice.collectives.link.LinkLayout;
 import io.sluice.collectives.mapped.MappedRegions;
-import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.EngineLoop;
 import io.sluice.engine.MemoryRegion;
-import io.sluice.engine.OutcomeUnknownException;
-import io.sluice.engine.RemoteAccessException;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -23,9 +19,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Runs the collectives of a team on its loop. Collective s runs on channel s mod C after those before it on that
  * channel, so messages of a channel need no number. The first failure ends all, also what comes later. {@link #submit},
- * {@link #failure}, {@link #failed} and {@link #close} may be called from any thread; the rest is the loop's.
+ * {@link #failure}, {@link #failedRanks} and {@link #close} may be called from any thread; the rest is the loop's.
  */
-public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Listener, Exchange.Ends {
+public final class TeamLoop implements EngineLoop.Source, LaneUser, Failures.Team, Exchange.Ends {
     /** How many collectives may have been called and not ended. */
     public static final int MOST_PENDING = 4096;
 
@@ -39,6 +35,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
     private final String name;
     private final EngineLoop loop;
     private final TeamErrors errors;
+    private final Failures failures;
     private final Links links;
     private final Lookout lookout;
     private final MappedRegions regions;
@@ -47,11 +44,8 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
     private final PeerWords words;
     private final LinkLayout layout;
     private final int rank;
-    private final MemoryRegion own;
     private final Submissions incoming;
-    private final FailedRanks failed = new FailedRanks();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
-    private final TeamEnd ending = new TeamEnd();
     private volatile boolean stopped;
     private EngineLoop.@Nullable SourceHandle handle;
     private long numbers;
@@ -60,8 +54,6 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
     private boolean found;
     private final PendingList all = new PendingList();
     private final CallsOfRanks calls = new CallsOfRanks();
-    private @Nullable Agreement agreement;
-    private boolean closing;
     private boolean left;
 
     /**
@@ -88,12 +80,17 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
         this.remotes = remotes;
         this.layout = layout;
         this.rank = rank;
-        this.own = own;
         this.words = new PeerWords(layout, rank, own, remotes);
+        this.failures = new Failures(layout, rank, own, remotes, errors, words, this);
         this.links = new Links(layout, rank, remotes, own, staging, this, this);
         this.channels = links.channels;
         this.lookout = new Lookout(layout, own, links);
-        this.regions = new MappedRegions(layout, rank, own, remotes, links.isAllMapped(), this::mapsKnown);
+        this.regions = new MappedRegions(layout, rank, own, remotes, links.isAllMapped(), this::peersChanged);
+    }
+
+    /** Lets threads tell this loop what they have reduced. Before {@link #start}. */
+    public void helpedBy(HelperThreads helpers) {
+        helpers.onReduced(this::signal);
     }
 
     /** Begins to run and to watch the peers. Once, on any thread. */
@@ -101,7 +98,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
         EngineLoop.SourceHandle added = loop.addSource(this, BUDGET_KIB);
         handle = added;
         onLoop(() -> {
-            words.listen(loop, this);
+            words.listen(loop, failures);
             words.tellMaps(regions.word());
             lookout.begin(loop, this::signal);
             links.begin();
@@ -110,7 +107,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
             int peer = i;
             RemoteRegion remote = remotes[peer];
             if (remote != null) {
-                remote.connection().ended().whenComplete((nothing, error) -> onLoop(() -> lost(peer, error)));
+                remote.connection().ended().whenComplete((nothing, error) -> onLoop(() -> failures.lost(peer, error)));
             }
         }
     }
@@ -134,17 +131,17 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
 
     /** Returns why no collective can succeed any more, or null. */
     public @Nullable SluiceException failure() {
-        return ending.error();
+        return failures.failure();
     }
 
     /** Returns a stage that completes when no collective can succeed any more. */
     public CompletionStage<Void> ended() {
-        return ending.stage();
+        return failures.ended();
     }
 
     /** Returns the ranks that were lost or have left, as far as this rank knows. */
     public FailedRanks failed() {
-        return failed;
+        return failures.ranks();
     }
 
     /**
@@ -153,7 +150,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
      * @param timeoutNanos how long it may take
      */
     public void submit(Pending run, long timeoutNanos) {
-        ending.check();
+        failures.check();
         incoming.add(run, timeoutNanos);
         signal();
         if (stopped) {
@@ -173,7 +170,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
     public CompletableFuture<Void> revoke() {
         CompletableFuture<Void> done = new CompletableFuture<>();
         if (!onLoop(() -> {
-            fail(errors.revoked(-1), Revocation.BY_CALL, Set.of(rank));
+            failures.revoke();
             done.complete(null);
         })) {
             done.complete(null);
@@ -189,18 +186,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
     public CompletableFuture<Set<Integer>> agree() {
         CompletableFuture<Set<Integer>> agreed = new CompletableFuture<>();
         try {
-            loop.execute(() -> {
-                fail(errors.revoked(-1), Revocation.BY_CALL, Set.of(rank));
-                Agreement before = agreement;
-                if (before != null && !before.decided().isDone()) {
-                    agreed.completeExceptionally(new IllegalStateException(name + " is shrinking already"));
-                    return;
-                }
-                Agreement next = new Agreement(
-                        layout, rank, own, remotes, failed, loop, before == null ? 0 : before.nextRound());
-                agreement = next;
-                next.begin(agreed);
-            });
+            loop.execute(() -> failures.agree(name, loop, agreed));
         } catch (SluiceException engineIsClosed) {
             agreed.completeExceptionally(engineIsClosed);
         }
@@ -210,10 +196,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
     /** Ends all collectives here, and tells the other ranks. Completes when nothing here uses their memory any more. */
     public CompletableFuture<Void> close() {
         onLoop(() -> {
-            closing = true;
-            if (ending.closed(errors.closed())) {
-                breakOff();
-            }
+            failures.close();
             links.stop();
             signal();
         });
@@ -234,7 +217,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
         int looks = 0;
         do {
             used += work(most - used);
-        } while (ending.error() == null
+        } while (failures.failure() == null
                 && used < most
                 && ++looks < MOST_LOOKS
                 && (!incoming.isEmpty() || lookout.comes()));
@@ -242,7 +225,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
         if (all.isTime(now)) {
             expire(now);
         }
-        if (ending.error() != null) {
+        if (failures.failure() != null) {
             endFailed();
         } else if (used >= most || lookout.looksOn(now, found)) {
             return budget;
@@ -256,10 +239,10 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
         }
         int used = 0;
         firstChannel = (firstChannel + 1) % channels.length;
-        for (int i = 0; i < channels.length && used < budget && ending.error() == null; i++) {
+        for (int i = 0; i < channels.length && used < budget && failures.failure() == null; i++) {
             used += advance(channels[(firstChannel + i) % channels.length], budget - used);
         }
-        if ((exchangesReady || links.isExchangeReady()) && ending.error() == null) {
+        if ((exchangesReady || links.isExchangeReady()) && failures.failure() == null) {
             used += advanceExchanges(Math.max(1, budget - used));
         }
         found |= used > 0;
@@ -274,7 +257,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
             disagree(calls.called(run));
             int channel = run.pinnedChannel();
             channels[channel < 0 ? (int) (run.number() % channels.length) : channel].add(run);
-        } else if (added instanceof PointToPoint point && ending.error() == null) {
+        } else if (added instanceof PointToPoint point && failures.failure() == null) {
             links.exchange(point.peer).add(point);
             exchangesReady = true;
         }
@@ -287,14 +270,14 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
         exchangesReady = false;
         int used = 0;
         for (Exchange exchange : links.exchanges) {
-            if (exchange != null && ending.error() == null) {
+            if (exchange != null && failures.failure() == null) {
                 int each = 0;
                 try {
                     each = exchange.advance(Math.max(1, budget - used));
                 } catch (LinkFailedException e) {
-                    transferFailed(e.peer(), e.error());
+                    failures.transferFailed(e.peer(), e.error());
                 } catch (RuntimeException e) {
-                    fail(new SluiceException("a message of " + name + " failed", e), Revocation.BY_CALL, Set.of(rank));
+                    failures.failHere(new SluiceException("a message of " + name + " failed", e));
                 }
                 used += each;
             }
@@ -311,8 +294,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
 
     @Override
     public void mismatch(PointToPoint receive, int type, long bytes) {
-        SluiceException error = errors.mismatch(receive.peer, receive.tag, receive.type, receive.bytes, type, bytes);
-        fail(error, Revocation.MISMATCH, Set.of(rank));
+        failures.mismatch(errors.mismatch(receive.peer, receive.tag, receive.type, receive.bytes, type, bytes));
     }
 
     @Override
@@ -322,14 +304,13 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
 
     private void disagree(@Nullable HeaderMismatch e) {
         if (e != null) {
-            SluiceException error = errors.mismatch(e.peer, e.ownHeader, e.ownCount, e.peerHeader, e.peerCount);
-            fail(error, Revocation.MISMATCH, Set.of(rank));
+            failures.mismatch(errors.mismatch(e.peer, e.ownHeader, e.ownCount, e.peerHeader, e.peerCount));
         }
     }
 
     private int advance(Channel channel, int budget) {
         int used = 0;
-        while (used < budget && ending.error() == null && channel.takeReady()) {
+        while (used < budget && failures.failure() == null && channel.takeReady()) {
             Run run = channel.current();
             if (run == null) {
                 return used;
@@ -341,7 +322,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
             }
             SluiceException refusal = run.refusal();
             if (refusal != null) {
-                fail(refusal, Revocation.BY_CALL, Set.of(rank));
+                failures.failHere(refusal);
                 return used;
             }
             int processed = step(channel, run, budget - used);
@@ -365,10 +346,10 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
             run.resumes();
             int processed = run.advance(channel.links, budget);
             run.pauses(processed != 0);
-            if (processed != Run.DONE && !failed.isEmpty()) {
-                for (int other : failed) {
+            if (processed != Run.DONE && !failures.ranks().isEmpty()) {
+                for (int other : failures.ranks()) {
                     if (channel.needs(other)) {
-                        fail(errors.failed(failed, null), Revocation.FAILED_RANKS, failed);
+                        failures.ranksFailed(null);
                         return 0;
                     }
                 }
@@ -377,9 +358,9 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
         } catch (HeaderMismatch e) {
             disagree(e);
         } catch (LinkFailedException e) {
-            transferFailed(e.peer(), e.error());
+            failures.transferFailed(e.peer(), e.error());
         } catch (RuntimeException e) {
-            fail(new SluiceException(run.text() + " of " + name + " failed", e), Revocation.BY_CALL, Set.of(rank));
+            failures.failHere(new SluiceException(run.text() + " of " + name + " failed", e));
         }
         return 0;
     }
@@ -414,82 +395,36 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
             links.exchange(lane.peer()).sendEnded(slot, error);
         }
         if (error != null) {
-            transferFailed(lane.peer(), error);
+            failures.transferFailed(lane.peer(), error);
         }
         laneReady(lane);
     }
 
     @Override
     public void laneFailed(Link lane, SluiceException error) {
-        transferFailed(lane.peer(), error);
+        failures.transferFailed(lane.peer(), error);
     }
 
     @Override
     public void peerFailed(int peer, SluiceException error) {
-        transferFailed(peer, error);
-    }
-
-    private void transferFailed(int peer, SluiceException error) {
-        if (error instanceof ConnectionLostException
-                || error instanceof OutcomeUnknownException
-                || error instanceof RemoteAccessException) {
-            lost(peer, error);
-        } else {
-            fail(error, Revocation.BY_CALL, Set.of(rank));
-        }
-    }
-
-    private void lost(int peer, @Nullable Throwable error) {
-        if (!closing && failed.add(peer)) {
-            fail(errors.failed(failed, error), Revocation.FAILED_RANKS, failed);
-            lookAtAgreement();
-        }
-    }
-
-    private void lookAtAgreement() {
-        Agreement current = agreement;
-        if (current != null) {
-            current.look();
-        }
+        failures.transferFailed(peer, error);
     }
 
     @Override
-    public void leftBy(int peer) {
-        if (failed.add(peer)) {
-            mapsKnown();
-            lookAtAgreement();
-        }
-    }
-
-    @Override
-    public void mapsKnown() {
+    public void peersChanged() {
         links.ready();
         signal();
     }
 
     @Override
-    public void revokedBy(int peer, long word) {
-        Set<Integer> ranks = Revocation.ranks(word);
-        int reason = Revocation.reason(word);
-        if (reason == Revocation.FAILED_RANKS) {
-            failed.addAll(ranks);
-        }
-        // the peer may have passed it on
-        int first = ranks.isEmpty() ? peer : ranks.iterator().next();
-        fail(Revocation.error(reason, errors, first, failed), reason, new TreeSet<>(ranks));
-    }
-
-    private void fail(SluiceException error, int reason, Set<Integer> ranks) {
-        if (ending.failed(error)) {
-            breakOff();
-            words.revoke(Revocation.word(reason, ranks));
-            links.stop();
-            signal();
-        }
+    public void peersTold() {
+        links.stop();
+        signal();
     }
 
     /** Before peers that still read memory of this rank can take it for what it was. */
-    private void breakOff() {
+    @Override
+    public void breakOff() {
         if (all.oldest() != null) {
             links.breakOff(layout.brokenOffAt(rank));
         }
@@ -507,7 +442,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
         if (late != null) {
             // the rank for which it waits, or that before it on its channel
             int awaited = late.awaited() >= 0 ? late.awaited() : links.awaited();
-            fail(errors.timedOut(late.text(), awaited), Revocation.TIMED_OUT, Set.of(rank));
+            failures.timedOut(late.text(), awaited);
         } else if (all.isTimed()) {
             lookAt(all.nextDeadline());
             if (CallsOfRanks.tell(channels, links)) {
@@ -526,7 +461,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
             }
             run = following;
         }
-        if (all.oldest() == null && closing && !left) {
+        if (all.oldest() == null && failures.isClosing() && !left) {
             left = true;
             words.leave().whenComplete((nothing, error) -> onLoop(this::finish));
         }
@@ -553,7 +488,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
             }
         }
         all.remove(run);
-        end(run, ending.error());
+        end(run, failures.failure());
     }
 
     private void finish() {
@@ -567,15 +502,11 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
 
     @Override
     public void removed(@Nullable Throwable cause) {
-        ending.failed(errors.removed(cause));
+        failures.removed(cause);
         breakOff();
         links.stop();
         words.stop();
         lookout.stop();
-        Agreement current = agreement;
-        if (current != null) {
-            current.decided().completeExceptionally(errors.closed());
-        }
         stopped = true;
         endAll();
         closed.complete(null);
@@ -584,11 +515,12 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, PeerWords.Li
     /** Nothing runs any more: the source was removed after all connections of its engine have ended. */
     private synchronized void endAll() {
         for (Pending run = all.oldest(); run != null; run = all.oldest()) {
+            run.abandon();
             all.remove(run);
-            end(run, ending.error());
+            end(run, failures.failure());
         }
         for (Pending run = incoming.poll(); run != null; run = incoming.poll()) {
-            end(run, ending.error());
+            end(run, failures.failure());
         }
     }
 

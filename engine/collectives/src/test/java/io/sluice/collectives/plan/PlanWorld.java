@@ -154,6 +154,7 @@ final class PlanWorld {
                 }
                 yield drained;
             }
+            case SENT -> hasLeft(rank, step);
             case DIVIDE -> {
                 REDUCER.divide(
                         type, buffer(rank, step.to()), step.toOffset(), step.length() / Long.BYTES, plans.size());
@@ -162,6 +163,23 @@ final class PlanWorld {
         };
         positions[rank] += taken ? 1 : 0;
         return taken;
+    }
+
+    /** Whether a message is taken, or has a slot to be read into. */
+    @SuppressWarnings("ReferenceEquality") // a step of a plan is its own identity
+    private boolean hasLeft(int rank, Step wait) {
+        Step sent = plans.get(rank).step((int) wait.fromOffset());
+        int place = 0;
+        for (Message message : queues.get(rank).get(wait.peer())) {
+            if (message.step == sent) {
+                if (place < SLOTS) {
+                    message.read();
+                }
+                return place < SLOTS;
+            }
+            place++;
+        }
+        return true;
     }
 
     private boolean receive(int rank, Step step) {

@@ -171,6 +171,18 @@ class PlansTest {
             new AllReduce("Rabenseifner", (shape, count) -> HalvingPlans.allReduce(shape, count, Long.BYTES)),
             new AllReduce("flat", (shape, count) -> FlatPlans.allReduce(shape, count * Long.BYTES)));
 
+    /** Else each message would be on its way alone. */
+    @Test
+    void recursiveDoublingSendsAllMessagesOfARoundBeforeItAwaitsOne() {
+        int messages = 10;
+        Plan plan = DoublingPlans.allReduce(new Shape(0, 2, CHUNK, false, false), messages * CHUNK);
+        List<Step.Kind> kinds = IntStream.range(0, plan.size())
+                .mapToObj(step -> plan.step(step).kind())
+                .toList();
+        assertThat(kinds.subList(0, messages)).containsOnly(Step.Kind.SEND);
+        assertThat(kinds.subList(messages, kinds.size())).hasSize(messages).containsOnly(Step.Kind.REDUCE);
+    }
+
     @Test
     void allReduceGivesTheSum() {
         for (int size = 1; size <= MOST_RANKS; size++) {
