@@ -2,6 +2,7 @@ package io.sluice.collectives;
 
 import io.sluice.collectives.mapped.MappedSteps;
 import io.sluice.collectives.reduce.Reducer;
+import io.sluice.collectives.run.HelperThreads;
 import io.sluice.collectives.run.Memory;
 import io.sluice.collectives.run.Run;
 import io.sluice.collectives.run.RunEnd;
@@ -28,7 +29,11 @@ class CalledCollective implements Collective, RunEnd {
     private boolean workGiven;
     private boolean closed;
 
-    /** What all collectives of a team share. */
+    /**
+     * What all collectives of a team share.
+     *
+     * @param helpers {@code null} if the loop reduces all
+     */
     record Parts(
             TeamLoop loop,
             int size,
@@ -36,14 +41,22 @@ class CalledCollective implements Collective, RunEnd {
             WorkMemory work,
             Memory nothing,
             Reducer reducer,
+            @Nullable HelperThreads helpers,
             TeamFigures figures) {
-        Parts(TeamLoop loop, int size, Duration timeout, WorkMemory work, Memory nothing, Reducer reducer) {
-            this(loop, size, timeout, work, nothing, reducer, new TeamFigures(size));
+        Parts(
+                TeamLoop loop,
+                int size,
+                Duration timeout,
+                WorkMemory work,
+                Memory nothing,
+                Reducer reducer,
+                @Nullable HelperThreads helpers) {
+            this(loop, size, timeout, work, nothing, reducer, helpers, new TeamFigures(size));
         }
 
         /** Returns the same with figures of their own. */
         Parts uncounted() {
-            return new Parts(loop, size, timeout, work, nothing, reducer);
+            return new Parts(loop, size, timeout, work, nothing, reducer, helpers);
         }
     }
 
@@ -76,6 +89,10 @@ class CalledCollective implements Collective, RunEnd {
         MappedSteps steps = call.steps(parts.loop.regions());
         if (steps != null) {
             run.reads(steps);
+        }
+        HelperThreads helpers = parts.helpers;
+        if (helpers != null) {
+            run.helpedBy(helpers);
         }
         run.countsInto(parts.figures.waits());
     }

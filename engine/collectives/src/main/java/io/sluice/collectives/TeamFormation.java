@@ -3,6 +3,7 @@ package io.sluice.collectives;
 import io.sluice.collectives.link.Link;
 import io.sluice.collectives.link.LinkLayout;
 import io.sluice.collectives.reduce.NativeReducer;
+import io.sluice.collectives.run.HelperThreads;
 import io.sluice.collectives.run.Memory;
 import io.sluice.collectives.run.TeamLoop;
 import io.sluice.engine.ConnectFailedException;
@@ -209,8 +210,13 @@ final class TeamFormation {
         TeamLoop teamLoop =
                 new TeamLoop(name, loop, layout, options.rank(), attached, own, staging, new TypedErrors(name));
         WorkMemory work = new WorkMemory(engine, options.scratchBytes());
+        HelperThreads helpers = null;
+        if (options.helperThreads() > 0) {
+            helpers = new HelperThreads(options.name(), options.helperThreads());
+            teamLoop.helpedBy(helpers);
+        }
         CalledCollective.Parts parts = new CalledCollective.Parts(
-                teamLoop, options.size(), options.timeout(), work, Memory.of(staging, 0), new NativeReducer());
+                teamLoop, options.size(), options.timeout(), work, Memory.of(staging, 0), new NativeReducer(), helpers);
         teamLoop.start();
         CollectiveOptions agreeing = CollectiveOptions.defaults().withTimeout(options.formTimeout());
         // not on a poller: callers go on when the team is formed
@@ -218,7 +224,7 @@ final class TeamFormation {
                 .handleAsync((transport, error) -> {
                     if (error != null) {
                         return teamLoop.close()
-                                .thenCompose(nothing -> work.close())
+                                .thenCompose(nothing -> endWork(parts))
                                 .<Team>thenCompose(nothing -> CompletableFuture.failedFuture(error));
                     }
                     CheckedCollectives.Ranks ranks = new CheckedCollectives.Ranks(
@@ -230,10 +236,19 @@ final class TeamFormation {
                             CHANNELS,
                             members,
                             new DefaultTeam.Peers(loop, attached),
-                            () -> CompletableFuture.allOf(work.close(), release()));
+                            () -> CompletableFuture.allOf(endWork(parts), release()));
                     return CompletableFuture.completedFuture(team);
                 })
                 .thenCompose(team -> team);
+    }
+
+    /** Nothing runs any more: ends what collectives have shared. */
+    private static CompletableFuture<Void> endWork(CalledCollective.Parts parts) {
+        HelperThreads helpers = parts.helpers();
+        if (helpers != null) {
+            helpers.close();
+        }
+        return parts.work().close();
     }
 
     /** Closes all that was opened. */

@@ -11,6 +11,9 @@ public final class TeamOptions {
     /** The most ranks of a team. */
     public static final int MOST_RANKS = 1024;
 
+    /** The most helper threads. */
+    public static final int MOST_HELPER_THREADS = 64;
+
     /** The longest name, in bytes of UTF-8. */
     public static final int LONGEST_NAME = 100;
 
@@ -26,6 +29,7 @@ public final class TeamOptions {
     private final Duration formTimeout;
     private final long scratchBytes;
     private final AlgorithmTable algorithms;
+    private final int helperThreads;
 
     private TeamOptions(
             int rank,
@@ -35,7 +39,8 @@ public final class TeamOptions {
             Duration timeout,
             Duration formTimeout,
             long scratchBytes,
-            AlgorithmTable algorithms) {
+            AlgorithmTable algorithms,
+            int helperThreads) {
         this.rank = rank;
         this.size = size;
         this.rendezvous = rendezvous;
@@ -44,6 +49,7 @@ public final class TeamOptions {
         this.formTimeout = formTimeout;
         this.scratchBytes = scratchBytes;
         this.algorithms = algorithms;
+        this.helperThreads = helperThreads;
     }
 
     /**
@@ -64,7 +70,8 @@ public final class TeamOptions {
                 DEFAULT_TIMEOUT,
                 DEFAULT_TIMEOUT,
                 DEFAULT_SCRATCH,
-                AlgorithmTable.defaults());
+                AlgorithmTable.defaults(),
+                0);
     }
 
     /**
@@ -78,7 +85,8 @@ public final class TeamOptions {
             throw new IllegalArgumentException(
                     "with rank " + rank + " there are " + (rank + 1) + " to " + MOST_RANKS + " ranks, not " + ranks);
         }
-        return new TeamOptions(rank, ranks, rendezvous, name, timeout, formTimeout, scratchBytes, algorithms);
+        return new TeamOptions(
+                rank, ranks, rendezvous, name, timeout, formTimeout, scratchBytes, algorithms, helperThreads);
     }
 
     /**
@@ -106,7 +114,8 @@ public final class TeamOptions {
                 timeout,
                 formTimeout,
                 scratchBytes,
-                algorithms);
+                algorithms,
+                helperThreads);
     }
 
     /**
@@ -120,7 +129,8 @@ public final class TeamOptions {
         if (bytes == 0 || bytes > LONGEST_NAME) {
             throw new IllegalArgumentException("a team's name is 1 to " + LONGEST_NAME + " bytes, not " + bytes);
         }
-        return new TeamOptions(rank, size, rendezvous, value, timeout, formTimeout, scratchBytes, algorithms);
+        return new TeamOptions(
+                rank, size, rendezvous, value, timeout, formTimeout, scratchBytes, algorithms, helperThreads);
     }
 
     /**
@@ -131,7 +141,15 @@ public final class TeamOptions {
      */
     public TeamOptions timeout(Duration value) {
         return new TeamOptions(
-                rank, size, rendezvous, name, checkTimeout(value), formTimeout, scratchBytes, algorithms);
+                rank,
+                size,
+                rendezvous,
+                name,
+                checkTimeout(value),
+                formTimeout,
+                scratchBytes,
+                algorithms,
+                helperThreads);
     }
 
     /**
@@ -141,7 +159,8 @@ public final class TeamOptions {
      * @return new options
      */
     public TeamOptions formTimeout(Duration value) {
-        return new TeamOptions(rank, size, rendezvous, name, timeout, checkTimeout(value), scratchBytes, algorithms);
+        return new TeamOptions(
+                rank, size, rendezvous, name, timeout, checkTimeout(value), scratchBytes, algorithms, helperThreads);
     }
 
     /**
@@ -154,7 +173,7 @@ public final class TeamOptions {
         if (value <= 0) {
             throw new IllegalArgumentException("scratch memory is positive, not " + value);
         }
-        return new TeamOptions(rank, size, rendezvous, name, timeout, formTimeout, value, algorithms);
+        return new TeamOptions(rank, size, rendezvous, name, timeout, formTimeout, value, algorithms, helperThreads);
     }
 
     /**
@@ -172,7 +191,24 @@ public final class TeamOptions {
                 timeout,
                 formTimeout,
                 scratchBytes,
-                Objects.requireNonNull(value, "value"));
+                Objects.requireNonNull(value, "value"),
+                helperThreads);
+    }
+
+    /**
+     * Returns these options with threads of this rank that reduce large messages, while the loop of the team moves bytes:
+     * worth it where processors are idle and reductions take as long as the bytes are on their way. Reductions out of
+     * mapped memory are the loop's.
+     *
+     * @param count 0 to {@value #MOST_HELPER_THREADS}; 0 by default. May differ from rank to rank
+     * @return new options
+     */
+    public TeamOptions helperThreads(int count) {
+        if (count < 0 || count > MOST_HELPER_THREADS) {
+            throw new IllegalArgumentException(
+                    "there are 0 to " + MOST_HELPER_THREADS + " helper threads, not " + count);
+        }
+        return new TeamOptions(rank, size, rendezvous, name, timeout, formTimeout, scratchBytes, algorithms, count);
     }
 
     static Duration checkTimeout(Duration value) {
@@ -183,7 +219,8 @@ public final class TeamOptions {
     }
 
     TeamOptions at(int newRank, int newSize) {
-        return new TeamOptions(newRank, newSize, rendezvous, name, timeout, formTimeout, scratchBytes, algorithms);
+        return new TeamOptions(
+                newRank, newSize, rendezvous, name, timeout, formTimeout, scratchBytes, algorithms, helperThreads);
     }
 
     /**
@@ -256,5 +293,14 @@ public final class TeamOptions {
      */
     public AlgorithmTable algorithms() {
         return algorithms;
+    }
+
+    /**
+     * Returns how many threads reduce large messages besides the loop.
+     *
+     * @return 0 or more
+     */
+    public int helperThreads() {
+        return helperThreads;
     }
 }
