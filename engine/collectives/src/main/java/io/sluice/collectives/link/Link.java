@@ -174,6 +174,7 @@ public final class Link {
         private final long staging;
         private final @Nullable PreparedTransfer[] bySize = new PreparedTransfer[SIZES];
         private boolean busy;
+        private boolean copied;
 
         Slot(int index, SignalUpdate arrived, long at, long staging) {
             this.index = index;
@@ -227,6 +228,11 @@ public final class Link {
         return sent;
     }
 
+    /** Returns whether the last message to a slot was sent out of a copy, so that its sender need not await its end. */
+    public boolean isCopied(int slot) {
+        return slots[slot].copied;
+    }
+
     /** Returns whether the source of a message that was sent may be changed. */
     public boolean hasEnded(long message) {
         // a slot is used again only when its last message has ended
@@ -273,6 +279,7 @@ public final class Link {
         if (length > 0) {
             MemorySegment.copy(from, offset, staged, slot.staging + LinkLayout.HEADER_BYTES, length);
         }
+        slot.copied = true;
         begin(slot, slot.ofSize(LinkLayout.HEADER_BYTES + length));
     }
 
@@ -313,6 +320,7 @@ public final class Link {
             return;
         }
         sent++;
+        slot.copied = false;
         slot.busy = true;
         try {
             connection.writeWithSignal(
@@ -334,6 +342,7 @@ public final class Link {
 
     /** Sends a large message that was prepared for this slot. */
     public void send(PreparedTransfer prepared) {
+        slots[nextSlot()].copied = false;
         begin(slots[nextSlot()], prepared);
     }
 

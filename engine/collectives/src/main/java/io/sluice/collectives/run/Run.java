@@ -442,13 +442,11 @@ public final class Run extends Pending {
             messages[index] = COPIED;
             link.sendingFor(number);
             link.sendSmall(headerWord, count, from.segment(), offset, (int) step.length());
-            sendBegins(link);
             return true;
         }
         if (!link.sendsFor(number)) {
             link.sendingFor(number);
             link.sendSmall(headerWord, count, from.segment(), offset, 0);
-            sendBegins(link);
             if (!link.canSend()) {
                 return false;
             }

@@ -388,7 +388,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, Failures.Tea
     public void sendEnded(Link lane, int slot, @Nullable SluiceException error) {
         if (links.isOfCollectives(lane)) {
             Run run = channels[lane.channel()].current();
-            if (run != null) {
+            if (run != null && !lane.isCopied(slot)) {
                 run.sendEnded(error);
             }
         } else {
