@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Runs the collectives of a team on its loop. Collective s runs on channel s mod C after those before it on that
  * channel, so messages of a channel need no number. The first failure ends all, also what comes later. {@link #submit},
- * {@link #failure}, {@link #failedRanks} and {@link #close} may be called from any thread; the rest is the loop's.
+ * {@link #failure}, {@link #failed} and {@link #close} may be called from any thread; the rest is the loop's.
  */
 public final class TeamLoop implements EngineLoop.Source, LaneUser, Failures.Team, Exchange.Ends {
     /** How many collectives may have been called and not ended. */
