@@ -12,7 +12,7 @@ import java.util.concurrent.locks.LockSupport;
  * an event that does not happen within the liveness time-out ends the connection. Elsewhere a virtual thread looks at the event from
  * time to time. Immutable, any thread.
  *
- * <p>Register the memory and attach before a kernel runs that an event waits for: drivers load and pin nothing meanwhile. Set {@code
+ * <p>Register the memory and attach before a kernel runs that an event waits for: some drivers load or pin nothing meanwhile. Set {@code
  * CUDA_DEVICE_MAX_CONNECTIONS=32} before the driver is loaded: by default all streams share 8 queues, and a stream that waits holds up
  * those that share its queue.
  */

@@ -7,11 +7,13 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Words and bytes of a GPU's memory as threads of the host see them, over a stream of their own with the greatest priority: a copy
  * engine reads and stores, which does not wait for kernels, and a kernel adds and swaps, atomically towards all GPUs that have native
- * atomics over their links. Any thread; the calls follow each other. A GPU that does not answer fails this and all calls until it does.
+ * atomics over their links. Any thread; the calls follow each other as they came. A GPU that does not answer fails this and all calls
+ * until it does.
  */
 final class GpuWords {
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
@@ -22,6 +24,8 @@ final class GpuWords {
     private static final long LOOK_NANOS = 20_000;
     private static final long LONGEST_NANOS = 2_000_000_000L;
 
+    // fair: a poller must not wait for as long as another thread goes on
+    private final ReentrantLock lock = new ReentrantLock(true);
     private final String id;
     private final long stream;
     private final PinnedMemory pinned;
@@ -42,34 +46,44 @@ final class GpuWords {
         this.memory = pinned.segment();
     }
 
-    synchronized long load(long address) {
-        begin(CudaStream.COPY, pinned.deviceAddress() + CELL_OFFSET, address, Long.BYTES, 0);
-        run();
-        return memory.get(ValueLayout.JAVA_LONG, CELL_OFFSET);
+    long load(long address) {
+        return call(CudaStream.COPY, pinned.deviceAddress() + CELL_OFFSET, address, Long.BYTES, 0, 0);
     }
 
-    synchronized void store(long address, long value) {
-        begin(CudaStream.COPY, address, pinned.deviceAddress() + CELL_OFFSET, Long.BYTES, 0);
-        memory.set(ValueLayout.JAVA_LONG, CELL_OFFSET, value);
-        run();
+    void store(long address, long value) {
+        call(CudaStream.COPY, address, pinned.deviceAddress() + CELL_OFFSET, Long.BYTES, 0, value);
     }
 
-    synchronized long fetchAdd(long address, long addend) {
-        begin(CudaStream.FETCH_ADD, address, pinned.deviceAddress() + CELL_OFFSET, addend, 0);
-        run();
-        return memory.get(ValueLayout.JAVA_LONG, CELL_OFFSET);
+    long fetchAdd(long address, long addend) {
+        return call(CudaStream.FETCH_ADD, address, pinned.deviceAddress() + CELL_OFFSET, addend, 0, 0);
     }
 
-    synchronized long compareAndSwap(long address, long expected, long replacement) {
-        begin(CudaStream.COMPARE_AND_SWAP, address, pinned.deviceAddress() + CELL_OFFSET, replacement, expected);
-        run();
-        return memory.get(ValueLayout.JAVA_LONG, CELL_OFFSET);
+    long compareAndSwap(long address, long expected, long replacement) {
+        return call(CudaStream.COMPARE_AND_SWAP, address, pinned.deviceAddress() + CELL_OFFSET, replacement, expected, 0);
     }
 
-    synchronized void copyOut(long address, MemorySegment to) {
-        begin(CudaStream.COPY, pinned.deviceAddress() + BYTES_OFFSET, address, to.byteSize(), 0);
-        run();
-        MemorySegment.copy(memory, BYTES_OFFSET, to, 0, to.byteSize());
+    /** Returns the cell after an operation, for which it had a value. */
+    private long call(int operation, long destination, long source, long length, long expected, long cell) {
+        lock.lock();
+        try {
+            begin(operation, destination, source, length, expected);
+            memory.set(ValueLayout.JAVA_LONG, CELL_OFFSET, cell);
+            run();
+            return memory.get(ValueLayout.JAVA_LONG, CELL_OFFSET);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void copyOut(long address, MemorySegment to) {
+        lock.lock();
+        try {
+            begin(CudaStream.COPY, pinned.deviceAddress() + BYTES_OFFSET, address, to.byteSize(), 0);
+            run();
+            MemorySegment.copy(memory, BYTES_OFFSET, to, 0, to.byteSize());
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** The record and the cell are free: what was given before is done. */
@@ -128,22 +142,32 @@ final class GpuWords {
     }
 
     /** Whether nothing is under way of what it was told: the memory that this was for may be freed. */
-    synchronized boolean isIdle() {
-        return ended || reached() == sequence || CudaStream.query(stream) != CudaStream.NOT_READY;
+    boolean isIdle() {
+        lock.lock();
+        try {
+            return ended || reached() == sequence || CudaStream.query(stream) != CudaStream.NOT_READY;
+        } finally {
+            lock.unlock();
+        }
     }
 
     /**
      * Further calls fail; false if the GPU may still write to the pinned memory, which stays. Blocks, for as long as any kernel of this
      * process runs on the GPU.
      */
-    synchronized boolean end() {
-        if (!ReleaseThread.await(() -> !isAtWork())) {
-            return false;
+    boolean end() {
+        lock.lock();
+        try {
+            if (!ReleaseThread.await(() -> !isAtWork())) {
+                return false;
+            }
+            ended = true;
+            CudaStream.destroy(stream);
+            pinned.close();
+            return true;
+        } finally {
+            lock.unlock();
         }
-        ended = true;
-        CudaStream.destroy(stream);
-        pinned.close();
-        return true;
     }
 
     private boolean isAtWork() {
