@@ -9,6 +9,7 @@ import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -22,6 +23,12 @@ class CollectiveMonoTest {
     private final AbandonedCollectives abandoned = new AbandonedCollectives();
     private final Mono<Collective> collective =
             new CollectiveMono<Collective>("barrier", this::call, abandoned).assembled();
+
+    @AfterEach
+    void resetHooks() {
+        // which verifyThenAssertThat has reset
+        ResourceSubscription.watchDroppedValues();
+    }
 
     private FakeCollective call(CollectiveCallback callback) {
         FakeCollective made = new FakeCollective(callback, 100);
