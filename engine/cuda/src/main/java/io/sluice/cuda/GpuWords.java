@@ -59,7 +59,8 @@ final class GpuWords {
     }
 
     long compareAndSwap(long address, long expected, long replacement) {
-        return call(CudaStream.COMPARE_AND_SWAP, address, pinned.deviceAddress() + CELL_OFFSET, replacement, expected, 0);
+        return call(
+                CudaStream.COMPARE_AND_SWAP, address, pinned.deviceAddress() + CELL_OFFSET, replacement, expected, 0);
     }
 
     /** Returns the cell after an operation, for which it had a value. */
