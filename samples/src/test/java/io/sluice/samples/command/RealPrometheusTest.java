@@ -75,7 +75,8 @@ class RealPrometheusTest {
                         "256MiB",
                         "--metrics-port",
                         "0");
-                PrometheusServer prometheus = PrometheusServer.start(folder, endpoint(replay))) {
+                WatchedTeam team = new WatchedTeam();
+                PrometheusServer prometheus = PrometheusServer.start(folder, endpoint(replay), team.endpoint())) {
             awaitAnswer(
                     prometheus,
                     replay,

@@ -20,12 +20,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Assumptions;
 
-/** A real Prometheus on loopback, which scrapes one program each second and has this project's rules. */
+/** A real Prometheus on loopback, which scrapes programs each second and has this project's rules. */
 public final class PrometheusServer implements AutoCloseable {
 
     private static final String NAME = "prometheus";
@@ -55,9 +56,9 @@ public final class PrometheusServer implements AutoCloseable {
      * Starts it, and waits until it is ready.
      *
      * @param parent in which it makes a folder for its data
-     * @param target what it scrapes
+     * @param targets what it scrapes
      */
-    public static PrometheusServer start(Path parent, URI target) throws IOException {
+    public static PrometheusServer start(Path parent, URI... targets) throws IOException {
         Path folder = Files.createTempDirectory(parent, NAME);
         Path rules = folder.resolve("rules.yaml");
         try (InputStream in = PrometheusServer.class.getResourceAsStream(RULES)) {
@@ -77,9 +78,13 @@ public final class PrometheusServer implements AutoCloseable {
                                 "job_name",
                                 "sluice",
                                 "metrics_path",
-                                target.getPath(),
+                                targets[0].getPath(),
                                 "static_configs",
-                                List.of(Map.of("targets", List.of(target.getAuthority())))))));
+                                List.of(Map.of(
+                                        "targets",
+                                        Arrays.stream(targets)
+                                                .map(URI::getAuthority)
+                                                .toList()))))));
         URI address = URI.create("http://127.0.0.1:" + FreePort.any());
         Path log = folder.resolve("log.txt");
         Process process = new ProcessBuilder(

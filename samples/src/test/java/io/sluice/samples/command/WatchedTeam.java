@@ -1,0 +1,98 @@
+package io.sluice.samples.command;
+
+import static io.sluice.testkit.Patience.await;
+
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.prometheus.metrics.exporter.httpserver.HTTPServer;
+import io.sluice.collectives.CollectiveCallback;
+import io.sluice.collectives.CollectiveOptions;
+import io.sluice.collectives.ElementType;
+import io.sluice.collectives.ReduceOperation;
+import io.sluice.collectives.Team;
+import io.sluice.collectives.TeamOptions;
+import io.sluice.engine.EngineOptions;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.TransferEngine;
+import io.sluice.metrics.TeamMeters;
+import io.sluice.testkit.Patience;
+import java.io.IOException;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+
+/** Two ranks that run collectives until they are closed, behind an endpoint for Prometheus. */
+final class WatchedTeam implements AutoCloseable {
+    private static final int ELEMENTS = 1 << 14;
+    private static final int PAUSE_MILLIS = 20;
+
+    private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    // so that they leave processors to what is watched with them
+    private final Executor later = CompletableFuture.delayedExecutor(PAUSE_MILLIS, TimeUnit.MILLISECONDS);
+    private final List<TransferEngine> engines = new ArrayList<>();
+    private final List<Team> teams = new ArrayList<>();
+    private final HTTPServer server;
+    private volatile boolean closing;
+
+    WatchedTeam() throws IOException {
+        for (int rank = 0; rank < 2; rank++) {
+            engines.add(TransferEngine.open(
+                    EngineOptions.builder().transports(List.of("tcp")).build()));
+        }
+        List<CompletableFuture<Team>> forming = new ArrayList<>();
+        for (int rank = 0; rank < 2; rank++) {
+            forming.add(Team.form(
+                    engines.get(rank),
+                    TeamOptions.rank(rank)
+                            .of(2)
+                            .rendezvous(engines.getFirst().address())
+                            .timeout(Patience.BOUND)
+                            .formTimeout(Patience.BOUND)));
+        }
+        forming.forEach(team -> teams.add(await(team)));
+        teams.forEach(team -> TeamMeters.of(team).bindTo(registry));
+        server = HTTPServer.builder()
+                .hostname("127.0.0.1")
+                .port(0)
+                .registry(registry.getPrometheusRegistry())
+                .buildAndStart();
+        for (int rank = 0; rank < 2; rank++) {
+            repeat(teams.get(rank), engines.get(rank).allocate(ELEMENTS * 4L, RegionOptions.local()));
+        }
+    }
+
+    private void repeat(Team team, MemoryRegion region) {
+        CollectiveCallback next = (collective, error) -> {
+            if (error == null && !closing) {
+                later.execute(() -> repeat(team, region));
+            }
+        };
+        team.allReduce(
+                region,
+                0,
+                region,
+                0,
+                ELEMENTS,
+                ElementType.FLOAT32,
+                ReduceOperation.SUM,
+                CollectiveOptions.defaults(),
+                next);
+    }
+
+    URI endpoint() {
+        return URI.create("http://127.0.0.1:" + server.getPort() + "/metrics");
+    }
+
+    @Override
+    public void close() {
+        closing = true;
+        server.close();
+        teams.stream().map(Team::closeAsync).toList().forEach(Patience::await);
+        engines.stream().map(TransferEngine::closeAsync).toList().forEach(Patience::await);
+        registry.close();
+    }
+}
