@@ -54,7 +54,8 @@ public final class AlgorithmTable {
             all-reduce 4 4096 flat
             all-reduce * 8192 recursive-doubling
             all-reduce shm * * mapped
-            all-reduce 2 * recursive-doubling
+            all-reduce 2 131072 recursive-doubling
+            all-reduce 2 33554432 rabenseifner
             all-reduce * 16384 recursive-doubling
             all-reduce * 524288 rabenseifner
             all-reduce * * ring

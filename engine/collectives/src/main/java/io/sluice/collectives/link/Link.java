@@ -183,12 +183,13 @@ public final class Link {
             this.staging = staging;
         }
 
-        /** The transfer that writes the staged message, rounded up to a power of two. */
+        /** The transfer that writes the staged header and message, which is rounded up to a power of two. */
         PreparedTransfer ofSize(int bytes) {
-            int index = Math.max(SMALLEST_SIZE, Integer.SIZE - Integer.numberOfLeadingZeros(bytes - 1));
+            int index =
+                    bytes == 0 ? 0 : Math.max(SMALLEST_SIZE, Integer.SIZE - Integer.numberOfLeadingZeros(bytes - 1));
             PreparedTransfer transfer = bySize[index];
             if (transfer == null) {
-                long length = Math.min(1L << index, stageBytes(layout));
+                long length = LinkLayout.HEADER_BYTES + (index == 0 ? 0 : Math.min(1L << index, layout.smallBytes()));
                 transfer = connection
                         .prepared()
                         .writeWithSignal(
@@ -280,7 +281,7 @@ public final class Link {
             MemorySegment.copy(from, offset, staged, slot.staging + LinkLayout.HEADER_BYTES, length);
         }
         slot.copied = true;
-        begin(slot, slot.ofSize(LinkLayout.HEADER_BYTES + length));
+        begin(slot, slot.ofSize(length));
     }
 
     private void store(MappedPeer to, Slot slot, long header, long count, MemorySegment from, long offset, int length) {

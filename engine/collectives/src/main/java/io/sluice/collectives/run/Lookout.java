@@ -24,6 +24,9 @@ final class Lookout {
     private static final int CROWDED_SPINS = 16;
     private static final long CROWDED_YIELDS_AFTER_NANOS = 1_000;
 
+    // a yield to a thread that ran takes longer
+    private static final long SWITCHED_NANOS = 2_000;
+
     private final Links links;
     private final MemoryRegion own;
     private final MemorySegment memory;
@@ -105,6 +108,9 @@ final class Lookout {
         if (waited < AWAKE_NANOS) {
             if (waited > yieldsAfterNanos) {
                 Thread.yield();
+                long away = System.nanoTime() - now;
+                // while others ran on this processor it has not looked
+                lastFound += away > SWITCHED_NANOS ? away : 0;
             }
             return true;
         }
