@@ -157,6 +157,31 @@ changed_modules() {
   done
 }
 
+# Checks the format apart from the tests, so that neither hides what the other has to say; its output is in format.log.
+check_format() {
+  run_maven -q --fail-at-end com.diffplug.spotless:spotless-maven-plugin:check > "$state/format.log" 2>&1
+}
+
+# Starts that check beside the tests, as the first modules leave a processor idle, and sets format_check to its process.
+# Where the formatter is yet to be downloaded it runs alone: the tests' Maven would download the same at the same time.
+start_format_check() {
+  if [[ ! -d ${HOME:-}/.m2/repository/com/diffplug/spotless ]]; then
+    check_format || formatted=''
+    return
+  fi
+  check_format &
+  format_check=$!
+  # shellcheck disable=SC2064 # the variable is local
+  trap "kill -TERM $format_check 2> /dev/null || true" EXIT
+}
+
+# Waits for that check, and shows what is wrong.
+end_format_check() {
+  [[ -z $format_check ]] || wait "$format_check" || formatted=''
+  trap - EXIT
+  [[ -n $formatted ]] || cat -- "$state/format.log"
+}
+
 # The commit that --changed compares with when none is named.
 default_base() {
   git -C "$root" merge-base HEAD '@{upstream}' 2> /dev/null || echo HEAD
@@ -250,7 +275,7 @@ repeat_once() {
 
 run_tests() {
   local arguments=() only='' own=yes formatted=yes status=0 report_status=0 softroce_status=0 extent=brief
-  local changed='' base='' differing='' repeat='' soak='' modules=() module report=() began=$SECONDS
+  local format_check='' changed='' base='' differing='' repeat='' soak='' modules=() module report=() began=$SECONDS
   while (($# > 0)); do
     case $1 in
       --soak)
@@ -327,16 +352,18 @@ run_tests() {
     bring_qemu
   fi
   begin_build
-  # The format is checked once, before and apart from the tests: neither hides what the other has to say.
-  if [[ -z $only ]]; then
-    run_maven -q -T 2 --fail-at-end com.diffplug.spotless:spotless-maven-plugin:check || formatted=''
-  fi
   find "$root" -type d -path '*/target/surefire-reports' -prune -exec rm -rf -- {} +
   rm -rf -- "$softroce_results"
+  if [[ -z $only ]]; then
+    start_format_check
+  fi
   # Three modules at a time, where none needs another: compilers and waits then fill two processors. The tests on a
   # real RDMA driver, and those that are repeated, run without Maven and need its class path.
   run_maven -T 3 --fail-at-end -Dspotless.check.skip=true verify dependency:build-classpath -Dmdep.includeScope=test \
     -DexcludeTypes=pom -Dmdep.outputFile=target/test-class-path ${arguments[@]+"${arguments[@]}"} || status=$?
+  if [[ -z $only ]]; then
+    end_format_check
+  fi
   if ((status == 0)) && [[ -n $own ]]; then
     end_build packaged
   else
