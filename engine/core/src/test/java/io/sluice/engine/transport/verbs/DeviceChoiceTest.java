@@ -93,6 +93,7 @@ class DeviceChoiceTest {
     }
 
     @ParameterizedTest
+    @Tag("softroce-long")
     @CsvSource({
         "SEND_DEPTH, 128",
         "READ_DEPTH, 1",

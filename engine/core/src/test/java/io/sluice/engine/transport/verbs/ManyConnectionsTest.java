@@ -21,6 +21,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Two engines with many connections between them, and traffic on all of them at once. */
 @Tag("verbs")
 @Tag("softroce")
+@Tag("softroce-long")
 class ManyConnectionsTest {
     private static final int CONNECTIONS = 64;
     private static final int BYTES = 8192;

@@ -20,8 +20,14 @@ class PathMtuTest {
     private static final int BYTES = 3 * 65_536 + 4097;
 
     @ParameterizedTest
-    @CsvSource({"256, 256", "512, 512", "1024, 1024", "2048, 2048", "4096, 4096", "1024, 4096", "4096, 256", "512, 2048"
-    })
+    @Tag("softroce-long")
+    @CsvSource({"256, 256", "512, 512", "1024, 1024", "2048, 2048", "4096, 4096", "512, 2048"})
+    void transfersOfEveryKindArriveWithOtherBounds(int initiator, int target) {
+        transfersOfEveryKindArrive(initiator, target);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1024, 4096", "4096, 256"})
     void transfersOfEveryKindArrive(int initiator, int target) {
         VerbsUnderTest transport = VerbsUnderTest.between(TestDevices.get(0), TestDevices.get(1));
         try (VerbsPair pair = VerbsPair.open(

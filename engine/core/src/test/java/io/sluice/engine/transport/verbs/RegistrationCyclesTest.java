@@ -54,6 +54,7 @@ class RegistrationCyclesTest {
     }
 
     @Test
+    @Tag("softroce-long")
     void thousandsOfRegistrationsLeaveNothingAndStayAsFast() {
         try (VerbsPair pair = VerbsPair.open(both -> {})) {
             MemoryRegion source = pair.local(BYTES);
@@ -94,6 +95,7 @@ class RegistrationCyclesTest {
     }
 
     @Test
+    @Tag("softroce-long")
     void connectionsAndEnginesLeaveNothing() {
         // what is loaded once stays
         VerbsPair.open(both -> {}).close();
