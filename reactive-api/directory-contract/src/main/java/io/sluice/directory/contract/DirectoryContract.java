@@ -19,6 +19,7 @@ import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionNotFoundException;
 import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.StaleDescriptorException;
 import io.sluice.reactor.ReactiveConnection;
 import io.sluice.reactor.ReactiveTransferEngine;
@@ -35,13 +36,17 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Subscription;
+import reactor.core.Disposable;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** The contract of every directory. One store serves all tests of a class; each test has its own names. */
+/**
+ * The contract of every directory, but for {@link DirectoryFailureContract}. One store serves all tests of a class; each test
+ * has its own names.
+ */
 @SuppressWarnings("NullAway") // AssertJ checks what is read.
-public abstract class DirectoryContract extends DirectoryFailureContract {
+public abstract class DirectoryContract extends DirectoryFixture {
     /** The most bytes that 15,000 regions may take in the store. */
     private static final long MOST_BYTES = 1_500_000;
 
@@ -252,6 +257,58 @@ public abstract class DirectoryContract extends DirectoryFailureContract {
         assertThat(listing.regions()).hasSize(winner.entry().regionCount());
         assertFails(loser.ended(), NameTakenException.class);
         assertThat(get(other.lookup(name)).entry()).isEqualTo(listing.entry());
+    }
+
+    @Test
+    void aLivingEngineStaysBeyondItsLease() {
+        WatchLog log = closedLast(new WatchLog(other, name));
+        startPublisher(SAFE_LEASE);
+        log.awaitPresent(name, any -> true);
+        Patience.pause(SAFE_LEASE.plusSeconds(2));
+        get(other.find(name));
+        get(other.lookupRegion(name, ContractPublisher.REGION));
+        assertThat(log.events()).noneMatch(DirectoryEvent.Removed.class::isInstance);
+    }
+
+    @Test
+    void aConnectionByNameFollowsTheEngine() {
+        ReactiveTransferEngine engine = engine();
+        List<ReactiveConnection> made = new CopyOnWriteArrayList<>();
+        List<Throwable> errors = new CopyOnWriteArrayList<>();
+        Disposable staying = NamedConnections.of(other, engine, ReconnectOptions.defaults())
+                .connections(name)
+                .subscribe(made::add, errors::add);
+        closedLast(staying::dispose);
+
+        ContractPublisher first = startPublisher(SHORT_LEASE);
+        awaitConnection(made, first);
+        assertCanWrite(engine, made.getLast());
+        first.kill();
+        ContractPublisher second = startPublisher(SAFE_LEASE);
+        awaitConnection(made, second);
+        assertCanWrite(engine, made.getLast());
+        assertThat(errors).isEmpty();
+
+        staying.dispose();
+        Awaitility.await("the connection is closed with its Flux")
+                .atMost(Patience.BOUND)
+                .until(() -> engine.engine().connections().isEmpty());
+        int count = made.size();
+        second.kill();
+        assertThat(made).hasSize(count);
+    }
+
+    private static void awaitConnection(List<ReactiveConnection> made, ContractPublisher publisher) {
+        Awaitility.await("a connection to the new engine")
+                .atMost(Patience.BOUND)
+                .until(() -> !made.isEmpty() && made.getLast().connection().peerEpoch() == publisher.epoch());
+    }
+
+    private void assertCanWrite(ReactiveTransferEngine engine, ReactiveConnection connection) {
+        RemoteRegion remote =
+                get(connection.attach(get(whenThere(other.lookupRegion(name, ContractPublisher.REGION)))));
+        MemoryRegion source = engine.allocate(4_096, RegionOptions.local());
+        assertThat(get(connection.write(source, remote, 0))).isNotNull();
     }
 
     /** A stale descriptor fails with its own exception type, so that callers can look up the region again. */

@@ -31,7 +31,7 @@ abstract class DirectoryFixture extends StoreFixture {
             .withReconcileInterval(Duration.ofMillis(500))
             .withMaxBackoff(Duration.ofSeconds(1));
     /** For stores that will not answer. A slow answer counts as none, so requests that must succeed are retried. */
-    static final DirectoryOptions IMPATIENT = PATIENT.withRequestTimeout(Patience.scaled(Duration.ofSeconds(1)));
+    static final DirectoryOptions IMPATIENT = PATIENT.withRequestTimeout(Patience.scaled(Duration.ofMillis(500)));
 
     Directory directory;
     Directory other;

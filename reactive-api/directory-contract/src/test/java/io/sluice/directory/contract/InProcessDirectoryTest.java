@@ -19,7 +19,7 @@ class InProcessDirectoryTest extends DirectoryContract {
         return new InProcess();
     }
 
-    private static final class InProcess implements DirectoryUnderTest {
+    static final class InProcess implements DirectoryUnderTest {
         private final AtomicReference<InProcessStore> backing = new AtomicReference<>(new InProcessStore());
         private volatile boolean isSevered;
 

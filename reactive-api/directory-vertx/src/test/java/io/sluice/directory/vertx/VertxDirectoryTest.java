@@ -21,7 +21,7 @@ class VertxDirectoryTest extends DirectoryContract {
     }
 
     /** This process is a member, and so is one other, which holds a part of the data and can be frozen. */
-    private static final class Cluster implements DirectoryUnderTest {
+    static final class Cluster implements DirectoryUnderTest {
         private final int port = FreePort.any();
         private final Member here;
         private final PublisherProcess there;
