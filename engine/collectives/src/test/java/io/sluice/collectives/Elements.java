@@ -126,10 +126,13 @@ final class Elements {
             MemorySegment target,
             long at,
             long count) {
+        // the errors of each rounding multiply; the bound is (n - 1) u where n u is small
+        double bound = Math.expm1((vectors.size() - 1) * Math.log1p(roundoff(type)));
         for (long i = 0; i < count; i++) {
             long from = (first + i) * type.bytes();
             String wrong = isFloat(type)
-                    ? wrongFloat(vectors, from, type, operation, exact, real(target, at + i * type.bytes(), type))
+                    ? wrongFloat(
+                            vectors, from, type, operation, exact, bound, real(target, at + i * type.bytes(), type))
                     : wrongInteger(vectors, from, type, operation, integer(target, at + i * type.bytes(), type));
             if (wrong != null) {
                 fail("%s: element %d of %d: %s", what, i, count, wrong);
@@ -170,6 +173,7 @@ final class Elements {
             ElementType type,
             ReduceOperation operation,
             boolean exact,
+            double bound,
             double found) {
         int size = vectors.size();
         double expected = real(vectors.getFirst(), from, type);
@@ -191,9 +195,7 @@ final class Elements {
             }
         }
         expected += lost;
-        // the errors of each rounding multiply; the bound is (n - 1) u where n u is small
         double unit = roundoff(type);
-        double bound = Math.expm1((size - 1) * Math.log1p(unit));
         double allowed = switch (operation) {
             case SUM -> exact ? 0 : bound * absolute * SLACK;
             case AVERAGE -> (exact ? unit : bound + unit) * absolute / size * SLACK;

@@ -8,13 +8,14 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.SluiceException;
 import io.sluice.testkit.Patience;
-import java.lang.foreign.ValueLayout;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -24,6 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class HelperThreadsTest {
     private static final String TEAM = "helped";
     private static final int COUNT = 300_001;
+    private static final int MOST_RANKS = 4;
 
     private static Ranks form(String transport, int size, int helpers) {
         // one rank has none: that is its own affair
@@ -34,13 +36,23 @@ class HelperThreadsTest {
                 engine -> {});
     }
 
+    /** The elements of each rank, which take long to find. */
+    private static final List<MemorySegment> ELEMENTS =
+            IntStream.range(0, MOST_RANKS).mapToObj(HelperThreadsTest::elements).toList();
+
+    private static MemorySegment elements(int rank) {
+        Random random = new Random(rank);
+        float[] elements = new float[COUNT];
+        for (int i = 0; i < COUNT; i++) {
+            elements[i] = (float) random.nextGaussian();
+        }
+        return MemorySegment.ofArray(elements);
+    }
+
     private static List<MemoryRegion> random(Ranks ranks) {
         return ranks.each(rank -> {
             MemoryRegion region = ranks.region(rank, COUNT * 4L);
-            Random random = new Random(rank);
-            for (long i = 0; i < COUNT; i++) {
-                region.segment().set(ValueLayout.JAVA_FLOAT_UNALIGNED, 4 * i, (float) random.nextGaussian());
-            }
+            MemorySegment.copy(ELEMENTS.get(rank), 0, region.segment(), 0, COUNT * 4L);
             return region;
         });
     }
@@ -130,10 +142,12 @@ class HelperThreadsTest {
                                 .isInstanceOf(SluiceException.class);
                     }
                 }
-                targets.forEach(target -> target.segment().fill((byte) 7));
+                MemorySegment canaries =
+                        MemorySegment.ofArray(new byte[COUNT * 4]).fill((byte) 7);
+                targets.forEach(target -> target.segment().copyFrom(canaries));
                 ranks.closeTeams();
-                targets.forEach(target -> assertThat(target.segment().toArray(ValueLayout.JAVA_BYTE))
-                        .containsOnly(7));
+                targets.forEach(target ->
+                        assertThat(target.segment().mismatch(canaries)).isEqualTo(-1));
             }
         }
     }

@@ -41,7 +41,11 @@ class PlansTest {
     }
 
     private static long sum(int size, long place) {
-        return IntStream.range(0, size).mapToLong(rank -> number(rank, place)).sum();
+        long sum = 0;
+        for (int rank = 0; rank < size; rank++) {
+            sum += number(rank, place);
+        }
+        return sum;
     }
 
     private static LongStream counts(int size) {
