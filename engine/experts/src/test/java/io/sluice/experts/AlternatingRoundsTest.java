@@ -2,21 +2,29 @@ package io.sluice.experts;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Many rounds of different tokens, whose results are poisoned each time. */
 class AlternatingRoundsTest {
-    private static final int ROUNDS = 1_000;
+    private static final int ALL_ROUNDS = 1_000;
     private static final int WORKLOADS = 5;
     private static final int EXPERTS_PER_RANK = 2;
     private static final int HIDDEN = 128;
     private static final int TOP_K = 2;
     private static final int TOKENS = 4;
 
+    @Tag("soak")
     @ParameterizedTest
-    @CsvSource({"shm, 2", "tcp, 2", "reordering, 3"})
-    void roundsOfBothModes(String transport, int size) {
+    @CsvSource({"tcp, 2", "reordering, 3"})
+    void allRoundsOfBothModes(String transport, int size) {
+        roundsOfBothModes(transport, size, ALL_ROUNDS);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"shm, 2, 1000", "tcp, 2, 250", "reordering, 3, 250"})
+    void roundsOfBothModes(String transport, int size, int rounds) {
         try (CrossRanks ranks = CrossRanks.form(transport, size)) {
             ranks.createBuffers(ExpertOptions.experts(EXPERTS_PER_RANK * size)
                     .hidden(HIDDEN)
@@ -40,7 +48,7 @@ class AlternatingRoundsTest {
                 lowLatency.add(new LowLatencyRun(ranks, "low latency " + i, work, encoding, variant));
                 normal.add(new NormalRun(ranks, "normal mode " + i, work, encoding, variant));
             }
-            for (int round = 0; round < ROUNDS; round++) {
+            for (int round = 0; round < rounds; round++) {
                 int work = round / 2 % WORKLOADS;
                 if (round % 2 == 0) {
                     lowLatency.get(work).round();

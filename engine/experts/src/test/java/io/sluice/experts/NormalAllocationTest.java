@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Once it is warm, the loop allocates nothing for dispatches and combines of normal mode. */
 class NormalAllocationTest {
     private static final int WINDOW = 100;
-    private static final int WINDOWS = 60;
+    private static final int WINDOWS = 15;
     // a byte a round would be more than the measurement itself takes
     private static final long MOST_BYTES = 64;
 
