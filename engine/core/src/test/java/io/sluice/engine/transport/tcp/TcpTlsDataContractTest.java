@@ -1,13 +1,13 @@
 package io.sluice.engine.transport.tcp;
 
-import io.sluice.engine.contract.DataPathContract;
 import io.sluice.engine.contract.TransportUnderTest;
+import io.sluice.engine.contract.WireContract;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 
-/** The contract with TLS on the control channel and on the lanes. */
+/** What the form of the bytes on the wire can break, with TLS on the control channel and on the lanes. */
 @Tag("variant")
-class TcpTlsDataContractTest extends DataPathContract {
+class TcpTlsDataContractTest extends WireContract {
     @Override
     public TransportUnderTest transport() {
         return new TransportUnderTest() {
