@@ -11,6 +11,8 @@ module io.sluice.reactor {
     requires static context.propagation;
     // Needed only with collectives.
     requires static io.sluice.collectives;
+    // Needed only with experts.
+    requires static io.sluice.experts;
     requires transitive io.sluice.engine;
     requires transitive org.reactivestreams;
     requires transitive reactor.core;

@@ -16,9 +16,9 @@ import reactor.core.publisher.Mono;
 final class CollectiveMono<C extends Collective> extends Mono<C> implements Scannable {
     private final String name;
     private final Function<CollectiveCallback, C> call;
-    private final AbandonedCollectives abandoned;
+    private final AbandonedCalls abandoned;
 
-    CollectiveMono(String name, Function<CollectiveCallback, C> call, AbandonedCollectives abandoned) {
+    CollectiveMono(String name, Function<CollectiveCallback, C> call, AbandonedCalls abandoned) {
         this.name = name;
         this.call = call;
         this.abandoned = abandoned;

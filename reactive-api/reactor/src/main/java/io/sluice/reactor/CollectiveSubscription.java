@@ -17,12 +17,12 @@ import reactor.core.publisher.Operators;
  */
 final class CollectiveSubscription<C extends Collective> extends SingleSubscription<C> implements CollectiveCallback {
     private final Function<CollectiveCallback, C> call;
-    private final AbandonedCollectives abandoned;
+    private final AbandonedCalls abandoned;
     private volatile boolean over;
     private volatile @Nullable CompletableFuture<Void> left;
 
     CollectiveSubscription(
-            CoreSubscriber<? super C> actual, Function<CollectiveCallback, C> call, AbandonedCollectives abandoned) {
+            CoreSubscriber<? super C> actual, Function<CollectiveCallback, C> call, AbandonedCalls abandoned) {
         super(actual);
         this.call = call;
         this.abandoned = abandoned;

@@ -18,21 +18,32 @@ final class FutureMono<T> extends Mono<T> implements Scannable {
     private final String name;
     private final Supplier<? extends CompletionStage<? extends @Nullable T>> operation;
     private final boolean resource;
+    private final @Nullable AbandonedCalls abandoned;
     private final @Nullable Scheduler scheduler;
 
     private FutureMono(
             String name,
             Supplier<? extends CompletionStage<? extends @Nullable T>> operation,
             boolean resource,
+            @Nullable AbandonedCalls abandoned,
             @Nullable Scheduler scheduler) {
         this.name = name;
         this.operation = operation;
         this.resource = resource;
+        this.abandoned = abandoned;
         this.scheduler = scheduler;
     }
 
     static <T> Mono<T> of(String name, Supplier<? extends CompletionStage<? extends @Nullable T>> operation) {
-        return from(onAssembly(new FutureMono<>(name, operation, false, null)));
+        return from(onAssembly(new FutureMono<>(name, operation, false, null, null)));
+    }
+
+    /** Creates one for an operation that uses memory of its caller until it has ended, also after a cancel. */
+    static <T> Mono<T> ofCall(
+            String name,
+            Supplier<? extends CompletionStage<? extends @Nullable T>> operation,
+            AbandonedCalls abandoned) {
+        return from(onAssembly(new FutureMono<>(name, operation, false, abandoned, null)));
     }
 
     /**
@@ -47,15 +58,24 @@ final class FutureMono<T> extends Mono<T> implements Scannable {
             String name,
             Supplier<? extends CompletionStage<? extends @Nullable T>> operation,
             @Nullable Scheduler scheduler) {
-        return from(onAssembly(new FutureMono<>(name, operation, true, scheduler)));
+        return from(onAssembly(new FutureMono<>(name, operation, true, null, scheduler)));
+    }
+
+    /** Creates one for an operation as {@link #ofCall} takes, with a value as {@link #ofResource} takes. */
+    static <T> Mono<T> ofResourceCall(
+            String name,
+            Supplier<? extends CompletionStage<? extends @Nullable T>> operation,
+            AbandonedCalls abandoned,
+            @Nullable Scheduler scheduler) {
+        return from(onAssembly(new FutureMono<>(name, operation, true, abandoned, scheduler)));
     }
 
     @Override
     public void subscribe(CoreSubscriber<? super T> actual) {
         actual.onSubscribe(
                 resource
-                        ? new ResourceSubscription<>(actual, operation, scheduler)
-                        : new FutureSubscription<>(actual, operation));
+                        ? new ResourceSubscription<>(actual, operation, abandoned, scheduler)
+                        : new FutureSubscription<>(actual, operation, abandoned));
     }
 
     @Override

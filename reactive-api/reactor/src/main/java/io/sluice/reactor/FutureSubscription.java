@@ -1,5 +1,6 @@
 package io.sluice.reactor;
 
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
@@ -14,11 +15,26 @@ import reactor.core.publisher.Operators;
  */
 class FutureSubscription<T> extends SingleSubscription<T> {
     private final Supplier<? extends CompletionStage<? extends @Nullable T>> operation;
+    private final @Nullable AbandonedCalls abandoned;
 
+    private volatile boolean over;
+    private volatile @Nullable CompletableFuture<Void> left;
+
+    /** The second half of a call whose first one ended after the cancel; written before {@link #over}. */
+    private @Nullable CompletionStage<?> rest;
+
+    /**
+     * Creates it, for an operation that is not started yet.
+     *
+     * @param abandoned gets the operation if it goes on after a cancel; {@code null} if that does not matter
+     */
     FutureSubscription(
-            CoreSubscriber<? super T> actual, Supplier<? extends CompletionStage<? extends @Nullable T>> operation) {
+            CoreSubscriber<? super T> actual,
+            Supplier<? extends CompletionStage<? extends @Nullable T>> operation,
+            @Nullable AbandonedCalls abandoned) {
         super(actual);
         this.operation = operation;
+        this.abandoned = abandoned;
     }
 
     @Override
@@ -35,11 +51,35 @@ class FutureSubscription<T> extends SingleSubscription<T> {
     }
 
     /** Called when the operation is running or has already ended. */
-    void started(CompletionStage<? extends @Nullable T> stage) {}
+    void started(CompletionStage<? extends @Nullable T> stage) {
+        if (abandoned != null && !running()) {
+            abandon();
+        }
+    }
 
-    /** Does nothing: the operation continues and its result is discarded. */
+    /**
+     * The operation continues and its result is discarded. The end may come meanwhile: whichever of both is later sees the
+     * other.
+     */
     @Override
-    void abandon() {}
+    void abandon() {
+        if (abandoned != null) {
+            CompletableFuture<Void> end = abandoned.add();
+            left = end;
+            if (over) {
+                leave(abandoned, end);
+            }
+        }
+    }
+
+    private void leave(AbandonedCalls all, CompletableFuture<Void> end) {
+        CompletionStage<?> last = rest;
+        if (last == null) {
+            all.ended(end);
+        } else {
+            last.whenComplete((nothing, error) -> all.ended(end));
+        }
+    }
 
     /** A future swallows exceptions of its listeners, so a subscriber that violates the rules is reported here. */
     void arrived(@Nullable T value, @Nullable Throwable error) {
@@ -48,6 +88,12 @@ class FutureSubscription<T> extends SingleSubscription<T> {
         } catch (Throwable thrown) {
             Operators.onErrorDropped(thrown, actual.currentContext());
             throw thrown;
+        } finally {
+            over = true;
+            CompletableFuture<Void> end = left;
+            if (abandoned != null && end != null) {
+                leave(abandoned, end);
+            }
         }
     }
 
@@ -57,6 +103,9 @@ class FutureSubscription<T> extends SingleSubscription<T> {
             failOrDrop(cause == null ? error : cause);
         } else if (!succeed(value)) {
             Operators.onDiscard(value, actual.currentContext());
+            if (value instanceof ReactiveReceiveHook<?> half) {
+                rest = half.abandon();
+            }
         }
     }
 

@@ -28,7 +28,7 @@ final class ProgressReport {
             Function<CollectiveCallback, C> call,
             Duration interval,
             @Nullable Scheduler scheduler,
-            AbandonedCollectives abandoned) {
+            AbandonedCalls abandoned) {
         if (!interval.isPositive()) {
             throw new IllegalArgumentException("an interval is positive, not " + interval);
         }
@@ -40,7 +40,7 @@ final class ProgressReport {
     }
 
     private <C extends Collective> void begin(
-            String name, Function<CollectiveCallback, C> call, long interval, AbandonedCollectives abandoned) {
+            String name, Function<CollectiveCallback, C> call, long interval, AbandonedCalls abandoned) {
         Disposable.Swap looking = Disposables.swap();
         Disposable ending = new CollectiveMono<C>(
                         name,

@@ -19,13 +19,13 @@ public final class ReactivePersistentCollective implements AutoCloseable {
     private final Mono<PersistentCollective> run;
     private final String name;
     private final @Nullable Scheduler scheduler;
-    private final AbandonedCollectives abandoned;
+    private final AbandonedCalls abandoned;
 
     ReactivePersistentCollective(
             Function<CollectiveCallback, PersistentCollective> preparation,
             String name,
             @Nullable Scheduler scheduler,
-            AbandonedCollectives abandoned) {
+            AbandonedCalls abandoned) {
         // replaced by the callback of each run
         this.collective = preparation.apply((ended, error) -> {});
         this.name = name;

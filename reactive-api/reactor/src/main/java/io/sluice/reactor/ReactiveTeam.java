@@ -43,10 +43,10 @@ public final class ReactiveTeam extends ReactiveCollectives<Collective, Mono<Col
 
     private final Team team;
     private final @Nullable Scheduler scheduler;
-    private final AbandonedCollectives abandoned;
+    private final AbandonedCalls abandoned;
 
     private ReactiveTeam(
-            Team team, CollectiveOptions options, @Nullable Scheduler scheduler, AbandonedCollectives abandoned) {
+            Team team, CollectiveOptions options, @Nullable Scheduler scheduler, AbandonedCalls abandoned) {
         super(team, options);
         this.team = team;
         this.scheduler = scheduler;
@@ -61,7 +61,7 @@ public final class ReactiveTeam extends ReactiveCollectives<Collective, Mono<Col
      */
     public static ReactiveTeam from(Team team) {
         Objects.requireNonNull(team, "team");
-        return new ReactiveTeam(team, CollectiveOptions.defaults(), null, new AbandonedCollectives());
+        return new ReactiveTeam(team, CollectiveOptions.defaults(), null, new AbandonedCalls());
     }
 
     /**
@@ -87,8 +87,13 @@ public final class ReactiveTeam extends ReactiveCollectives<Collective, Mono<Col
                 .doOnDiscard(ReactiveTeam.class, unwanted -> unwanted.team.closeAsync());
     }
 
+    @Nullable
+    Scheduler scheduler() {
+        return scheduler;
+    }
+
     private ReactiveTeam wrap(Team other) {
-        return new ReactiveTeam(other, options, scheduler, new AbandonedCollectives());
+        return new ReactiveTeam(other, options, scheduler, new AbandonedCalls());
     }
 
     /**

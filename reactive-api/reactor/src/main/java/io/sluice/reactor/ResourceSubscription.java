@@ -60,8 +60,9 @@ final class ResourceSubscription<T> extends FutureSubscription<T> {
     ResourceSubscription(
             CoreSubscriber<? super T> actual,
             Supplier<? extends CompletionStage<? extends @Nullable T>> operation,
+            @Nullable AbandonedCalls abandoned,
             @Nullable Scheduler scheduler) {
-        super(actual, operation);
+        super(actual, operation, abandoned);
         this.scheduler = scheduler;
     }
 

@@ -18,7 +18,7 @@ final class WaitSubscription<T> extends FutureSubscription<T> {
 
     WaitSubscription(
             CoreSubscriber<? super T> actual, Supplier<? extends CompletionStage<? extends @Nullable T>> operation) {
-        super(actual, operation);
+        super(actual, operation, null);
     }
 
     @Override

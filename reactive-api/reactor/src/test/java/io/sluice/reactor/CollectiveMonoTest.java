@@ -20,7 +20,7 @@ class CollectiveMonoTest {
     private static final Duration LIMIT = Patience.BOUND;
 
     private final List<FakeCollective> called = new ArrayList<>();
-    private final AbandonedCollectives abandoned = new AbandonedCollectives();
+    private final AbandonedCalls abandoned = new AbandonedCalls();
     private final Mono<Collective> collective =
             new CollectiveMono<Collective>("barrier", this::call, abandoned).assembled();
 

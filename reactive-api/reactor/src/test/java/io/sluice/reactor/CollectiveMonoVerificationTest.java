@@ -38,7 +38,7 @@ public class CollectiveMonoVerificationTest extends RetriedVerification<Collecti
                             loop.execute(called::succeed);
                             return called;
                         },
-                        new AbandonedCollectives())
+                        new AbandonedCalls())
                 .assembled();
         return elements == 0 ? collective.ignoreElement() : collective;
     }

@@ -55,6 +55,10 @@ final class ReactiveRanks implements AutoCloseable {
         return teams.get(rank);
     }
 
+    MemoryRegion region(int rank, long bytes) {
+        return engines.get(rank).allocate(bytes, RegionOptions.local());
+    }
+
     /** A region of a rank whose ints are all its number plus one. */
     MemoryRegion ints(int rank, int count) {
         MemoryRegion region = engines.get(rank).allocate(count * 4L, RegionOptions.local());

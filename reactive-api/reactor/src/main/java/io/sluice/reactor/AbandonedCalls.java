@@ -4,8 +4,8 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The collectives of a team that go on though their subscribers have cancelled. */
-final class AbandonedCollectives {
+/** The calls of a team or an expert buffer that go on though their subscribers have cancelled. */
+final class AbandonedCalls {
     private final Set<CompletableFuture<Void>> all = ConcurrentHashMap.newKeySet();
 
     CompletableFuture<Void> add() {
