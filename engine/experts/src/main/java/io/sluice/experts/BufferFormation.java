@@ -254,10 +254,10 @@ final class BufferFormation {
             LowLatencyMemory memory =
                     new LowLatencyMemory(layout, buffer, backend(), Objects.requireNonNull(window), slots, mutual);
             CombineStage stage = new CombineStage(team.engine(), backend(), layout, staging);
-            lowLatency = new LowLatency(options, memory, stage, results);
+            lowLatency = new LowLatency(options, memory, stage, results, buffer.figures());
         }
         NormalMode normalMode = options.hasNormalMode()
-                ? new NormalMode(buffer, backend(), options, Objects.requireNonNull(normalMemory))
+                ? new NormalMode(buffer, backend(), options, Objects.requireNonNull(normalMemory), buffer.figures())
                 : null;
         buffer.start(lowLatency, normalMode);
         started = buffer;

@@ -49,8 +49,13 @@ final class CombineCall extends LowLatencyCall<MemoryRegion> {
     private int summed;
     private boolean taken;
 
-    CombineCall(HookedCalls calls, LowLatencyMemory memory, ResultMemory result, CombineStage stage) {
-        super(calls);
+    CombineCall(
+            HookedCalls calls,
+            LowLatencyMemory memory,
+            ResultMemory result,
+            CombineStage stage,
+            BufferFigures figures) {
+        super(calls, ExpertCallKind.LOW_LATENCY_COMBINE, figures);
         this.memory = memory;
         this.layout = memory.layout;
         this.result = result;
@@ -340,6 +345,15 @@ final class CombineCall extends LowLatencyCall<MemoryRegion> {
     @Override
     boolean isReceived() {
         return taken;
+    }
+
+    @Override
+    void count(CallFigures of) {
+        int rows = 0;
+        for (int local = 0; local < layout.localExperts; local++) {
+            rows += result.count(local);
+        }
+        of.countTokens(rows, result.route.count(0, memory.ranks() * layout.localExperts), layout.rowBytes());
     }
 
     @Override

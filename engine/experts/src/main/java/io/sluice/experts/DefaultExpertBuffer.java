@@ -29,6 +29,7 @@ final class DefaultExpertBuffer implements ExpertBuffer, BufferHost, EngineLoop.
     private final Team team;
     private final ExpertOptions options;
     private final CommBackend backend;
+    private final BufferFigures figures;
     private final AtomicBoolean closeCalled = new AtomicBoolean();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private volatile @Nullable SluiceException failure;
@@ -51,6 +52,11 @@ final class DefaultExpertBuffer implements ExpertBuffer, BufferHost, EngineLoop.
         this.team = team;
         this.options = options;
         this.backend = backend;
+        this.figures = new BufferFigures(team, options);
+    }
+
+    BufferFigures figures() {
+        return figures;
     }
 
     /**
@@ -126,6 +132,11 @@ final class DefaultExpertBuffer implements ExpertBuffer, BufferHost, EngineLoop.
     @Override
     public String backend() {
         return backend.type();
+    }
+
+    @Override
+    public ExpertMetrics metrics() {
+        return figures;
     }
 
     @Override

@@ -46,8 +46,8 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
     private int source;
     private int row;
 
-    DispatchCall(HookedCalls calls, LowLatencyMemory memory, ResultMemory result) {
-        super(calls);
+    DispatchCall(HookedCalls calls, LowLatencyMemory memory, ResultMemory result, BufferFigures figures) {
+        super(calls, ExpertCallKind.LOW_LATENCY_DISPATCH, figures);
         this.memory = memory;
         this.layout = memory.layout;
         this.result = result;
@@ -372,6 +372,20 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
     @Override
     boolean isReceived() {
         return counted && localExpert == layout.localExperts;
+    }
+
+    @Override
+    void count(CallFigures of) {
+        int received = 0;
+        int busiest = 0;
+        for (int local = 0; local < layout.localExperts; local++) {
+            int tokens = result.count(local);
+            figures.countLoad(local, tokens);
+            received += tokens;
+            busiest = Math.max(busiest, tokens);
+        }
+        figures.countBusiest(busiest);
+        of.countTokens(route.count(0, memory.ranks() * layout.localExperts), received, layout.messageBytes(format));
     }
 
     @Override

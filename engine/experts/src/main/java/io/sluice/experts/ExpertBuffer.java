@@ -56,6 +56,13 @@ public interface ExpertBuffer extends LowLatencyOperations, NormalOperations {
     String backend();
 
     /**
+     * Returns what the buffer counts on this rank.
+     *
+     * @return always the same object
+     */
+    ExpertMetrics metrics();
+
+    /**
      * Closes the buffer: pending calls end with {@link ExpertBufferClosedException} here, and those of other ranks with
      * {@link ExpertsLostException}, as do their later ones. Memory of results is released as well. The team stays open.
      *

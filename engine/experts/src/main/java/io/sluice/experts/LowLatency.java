@@ -41,21 +41,26 @@ final class LowLatency implements BufferPart, LowLatencyOperations, LowLatencyCa
         final DispatchCall dispatch;
         final CombineCall combine;
 
-        Slot(LowLatency calls, ResultMemory result) {
+        Slot(LowLatency calls, ResultMemory result, BufferFigures figures) {
             this.result = result;
-            this.dispatch = new DispatchCall(calls, calls.memory, result);
-            this.combine = new CombineCall(calls, calls.memory, result, calls.stage);
+            this.dispatch = new DispatchCall(calls, calls.memory, result, figures);
+            this.combine = new CombineCall(calls, calls.memory, result, calls.stage, figures);
         }
     }
 
-    LowLatency(ExpertOptions options, LowLatencyMemory memory, CombineStage stage, List<ResultMemory> results) {
+    LowLatency(
+            ExpertOptions options,
+            LowLatencyMemory memory,
+            CombineStage stage,
+            List<ResultMemory> results,
+            BufferFigures figures) {
         this.options = options;
         this.host = memory.host;
         this.memory = memory;
         this.layout = memory.layout;
         this.stage = stage;
         for (int i = 0; i < RESULTS; i++) {
-            slots[i] = new Slot(this, results.get(i));
+            slots[i] = new Slot(this, results.get(i), figures);
         }
     }
 
@@ -271,7 +276,9 @@ final class LowLatency implements BufferPart, LowLatencyOperations, LowLatencyCa
         int used = 0;
         while (!sending.isEmpty() && used < budget && isSendable(sending.getFirst())) {
             LowLatencyCall<?> first = sending.getFirst();
+            long since = System.nanoTime();
             used += first.send(budget - used);
+            first.times.moved(since);
             if (first.isSent()) {
                 sending.removeFirst();
                 countSent(first);
@@ -308,6 +315,7 @@ final class LowLatency implements BufferPart, LowLatencyOperations, LowLatencyCa
     }
 
     private boolean isSendable(LowLatencyCall<?> call) {
+        call.times.begins();
         int closed = memory.firstClosed();
         if (closed >= 0) {
             host.lost(closed, null);
@@ -335,7 +343,9 @@ final class LowLatency implements BufferPart, LowLatencyOperations, LowLatencyCa
             if (!hasArrived(call)) {
                 return 0;
             }
+            long since = System.nanoTime();
             used = call.receive(budget);
+            call.times.moved(since);
         }
         if (call.isReceived() && call.isReleased()) {
             sent.remove(call);
@@ -350,8 +360,12 @@ final class LowLatency implements BufferPart, LowLatencyOperations, LowLatencyCa
             Peer peer = memory.peer(rank);
             if (peer != null && !call.hasArrived(peer)) {
                 all = false;
+                call.times.awaits(rank);
                 lookAfter(call, peer);
             }
+        }
+        if (all) {
+            call.times.arrived(call.figures);
         }
         return all;
     }

@@ -26,6 +26,9 @@ abstract class LowLatencyCall<R> implements ReceiveHook<R> {
 
     private final AtomicInteger state = new AtomicInteger(IDLE);
     private final HookedCalls calls;
+    private final ExpertCallKind kind;
+    final BufferFigures figures;
+    final CallTimes times = new CallTimes();
     private long timeoutNanos;
     private long deadline;
     private @Nullable ExpertCallback<ReceiveHook<R>> whenSent;
@@ -39,8 +42,10 @@ abstract class LowLatencyCall<R> implements ReceiveHook<R> {
         void receive(LowLatencyCall<?> call);
     }
 
-    LowLatencyCall(HookedCalls calls) {
+    LowLatencyCall(HookedCalls calls, ExpertCallKind kind, BufferFigures figures) {
         this.calls = calls;
+        this.kind = kind;
+        this.figures = figures;
     }
 
     // ---- any thread ----
@@ -50,6 +55,7 @@ abstract class LowLatencyCall<R> implements ReceiveHook<R> {
             long timeout, @Nullable ExpertCallback<ReceiveHook<R>> sentCallback, @Nullable ExpertCallback<R> callback) {
         timeoutNanos = timeout;
         deadline = System.nanoTime() + timeout;
+        times.called();
         whenSent = sentCallback;
         whenReceived = callback;
         state.set(CALLED);
@@ -109,6 +115,7 @@ abstract class LowLatencyCall<R> implements ReceiveHook<R> {
     void receives() {
         if (state.get() == COMPLETED) {
             deadline = System.nanoTime() + timeoutNanos;
+            times.goesOn();
         }
         state.set(RECEIVING);
     }
@@ -120,6 +127,7 @@ abstract class LowLatencyCall<R> implements ReceiveHook<R> {
             return true;
         }
         whenSent = null;
+        times.holds();
         state.set(HELD);
         tell(callback, this, null);
         return false;
@@ -131,6 +139,10 @@ abstract class LowLatencyCall<R> implements ReceiveHook<R> {
         ExpertCallback<R> callback = whenReceived;
         whenSent = null;
         whenReceived = null;
+        times.ended(kind, figures, error);
+        if (error == null) {
+            count(figures.of(kind));
+        }
         state.set(IDLE);
         @Nullable R result = ended(error);
         if (sentCallback != null) {
@@ -179,6 +191,9 @@ abstract class LowLatencyCall<R> implements ReceiveHook<R> {
 
     /** Whether all is received. */
     abstract boolean isReceived();
+
+    /** Counts what it has moved, once it has succeeded. */
+    abstract void count(CallFigures of);
 
     /** Lets go of what it has used. Returns the result, or null after an error. */
     abstract @Nullable R ended(@Nullable SluiceException error);

@@ -16,6 +16,8 @@ abstract class NormalCall {
     /** When it must have ended, as {@link System#nanoTime()}. */
     long deadline;
 
+    final CallTimes times = new CallTimes();
+
     /**
      * Ends the call.
      *

@@ -23,6 +23,7 @@ final class NormalMode implements BufferPart, NormalOperations {
     private final BufferHost host;
     private final CommBackend backend;
     private final ExpertOptions options;
+    private final BufferFigures figures;
     private final NormalMemory at;
     private final NormalCalls calls = new NormalCalls();
     private final AtomicReferenceArray<@Nullable NormalHandle> pool = new AtomicReferenceArray<>(POOLED);
@@ -42,8 +43,14 @@ final class NormalMode implements BufferPart, NormalOperations {
      *
      * @param memory as long as {@link NormalMemory#bytes} says
      */
-    NormalMode(BufferHost host, CommBackend backend, ExpertOptions options, SymmetricMemory memory) {
+    NormalMode(
+            BufferHost host,
+            CommBackend backend,
+            ExpertOptions options,
+            SymmetricMemory memory,
+            BufferFigures figures) {
         this.host = host;
+        this.figures = figures;
         this.backend = backend;
         this.options = options;
         this.memory = memory;
@@ -238,6 +245,7 @@ final class NormalMode implements BufferPart, NormalOperations {
     }
 
     private void submit(NormalCall call, @Nullable Duration timeout) {
+        call.times.called();
         call.deadline = System.nanoTime() + (timeout == null ? options.timeout() : timeout).toNanos();
         submit(call);
     }
@@ -255,9 +263,10 @@ final class NormalMode implements BufferPart, NormalOperations {
         int used = 0;
         while (used < budget && (current != null || begin())) {
             NormalCall call = Objects.requireNonNull(current);
-            used += advance(call, budget - used);
+            int did = advance(call, budget - used);
+            used += did;
             if (!endIfDone(call)) {
-                lookAfter(call);
+                lookAfter(call, did == 0);
                 break;
             }
         }
@@ -283,6 +292,7 @@ final class NormalMode implements BufferPart, NormalOperations {
             return false;
         }
         current = call;
+        call.times.begins();
         if (call instanceof NormalDispatchCall dispatched) {
             dispatch.begin(dispatched);
         } else if (call instanceof NormalCombineCall combined) {
@@ -292,7 +302,13 @@ final class NormalMode implements BufferPart, NormalOperations {
     }
 
     private int advance(NormalCall call, int budget) {
-        return call instanceof NormalDispatchCall ? dispatch.advance(budget) : combine.advance(budget);
+        long since = System.nanoTime();
+        int did = call instanceof NormalDispatchCall ? dispatch.advance(budget) : combine.advance(budget);
+        if (did > 0) {
+            call.times.moved(since);
+            call.times.arrived(figures);
+        }
+        return did;
     }
 
     private boolean endIfDone(NormalCall call) {
@@ -301,18 +317,60 @@ final class NormalMode implements BufferPart, NormalOperations {
         }
         current = null;
         NormalCall done = call instanceof NormalDispatchCall ? dispatch.finish(segments) : combine.finish();
-        done.end(null);
+        end(done, null);
         return true;
     }
 
-    /** Ends the buffer if a call waits for a rank that has left. What that had sent before has arrived. */
-    private void lookAfter(NormalCall call) {
+    private void end(NormalCall call, @Nullable SluiceException error) {
+        if (call instanceof NormalDispatchCall dispatched) {
+            call.times.ended(ExpertCallKind.DISPATCH, figures, error);
+            if (error == null) {
+                countDispatch(dispatched);
+            }
+        } else if (call instanceof NormalCombineCall combined) {
+            call.times.ended(ExpertCallKind.COMBINE, figures, error);
+            if (error == null) {
+                figures.of(ExpertCallKind.COMBINE)
+                        .countTokens(combined.handle.received(), sentRows(combined.handle), at.rowBytes());
+            }
+        }
+        call.end(error);
+    }
+
+    private void countDispatch(NormalDispatchCall call) {
+        NormalHandle handle = call.handle();
+        figures.of(ExpertCallKind.DISPATCH)
+                .countTokens(sentRows(handle), handle.received(), at.rowBytes(call.format) + at.noteBytes(call.format));
+        int[] loads = handle.expertCounts();
+        int busiest = 0;
+        for (int local = 0; local < loads.length; local++) {
+            figures.countLoad(local, loads[local]);
+            busiest = Math.max(busiest, loads[local]);
+        }
+        figures.countBusiest(busiest);
+    }
+
+    private long sentRows(NormalHandle handle) {
+        long rows = 0;
         for (int rank = 0; rank < at.ranks; rank++) {
-            if (rank != links.rank
-                    && links.peer(rank).left.reached(1)
-                    && (call instanceof NormalDispatchCall ? dispatch.awaits(rank) : combine.awaits(rank))) {
+            rows += handle.sentCount(rank);
+        }
+        return rows;
+    }
+
+    /** Ends the buffer if a call waits for a rank that has left. What that had sent before has arrived. */
+    private void lookAfter(NormalCall call, boolean waits) {
+        for (int rank = 0; rank < at.ranks; rank++) {
+            if (rank == links.rank
+                    || !(call instanceof NormalDispatchCall ? dispatch.awaits(rank) : combine.awaits(rank))) {
+                continue;
+            }
+            if (links.peer(rank).left.reached(1)) {
                 host.lost(rank, null);
                 return;
+            }
+            if (waits) {
+                call.times.awaits(rank);
             }
         }
     }
@@ -343,14 +401,14 @@ final class NormalMode implements BufferPart, NormalOperations {
         NormalCall call = current;
         current = null;
         if (call != null) {
-            call.end(error);
+            end(call, error);
         }
         for (NormalCall waiting = calls.take(); waiting != null; waiting = calls.take()) {
-            waiting.end(error);
+            end(waiting, error);
         }
         for (NormalCall handed = calls.takeSubmitted(); handed != null; ) {
             NormalCall following = handed.next;
-            handed.end(error);
+            end(handed, error);
             handed = following;
         }
     }
