@@ -11,6 +11,8 @@ module io.sluice.metrics {
     requires jdk.jfr;
     // Needed only with collectives.
     requires static io.sluice.collectives;
+    // Needed only with experts.
+    requires static io.sluice.experts;
     // Needed only with a Prometheus registry. Not transitive, or all other users would need them to compile.
     requires static micrometer.registry.prometheus;
     requires static io.prometheus.metrics.tracer.common;

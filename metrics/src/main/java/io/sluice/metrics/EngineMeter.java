@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The meters that {@link EngineMeters} and {@link TeamMeters} register, with their names and meanings. Each has the tag {@code engine} in
- * addition to its own.
+ * The meters that {@link EngineMeters}, {@link TeamMeters} and {@link ExpertMeters} register, with their names and meanings.
+ * Each has the tag {@code engine} in addition to its own.
  */
 public enum EngineMeter {
     /** Operations that ended. */
@@ -313,6 +313,90 @@ public enum EngineMeter {
     /** Ranks that are there. */
     COLLECTIVE_RANKS(
             "sluice.collective.ranks", Type.GAUGE, "", "Ranks not known to be lost or to have left", "team", "rank"),
+    /** Calls on expert buffers that ended. */
+    EXPERT_CALLS(
+            "sluice.expert.calls",
+            Type.COUNTER,
+            "",
+            "Dispatches and combines that ended on this rank; outcome is success or error",
+            "team",
+            "rank",
+            "kind",
+            "outcome"),
+    /** Vectors that these have moved. */
+    EXPERT_TOKENS(
+            "sluice.expert.tokens",
+            Type.COUNTER,
+            "",
+            "Vectors of the successful ones, those that stay on this rank as well; direction is sent or received",
+            "team",
+            "rank",
+            "kind",
+            "direction"),
+    /** Bytes of those. */
+    EXPERT_BYTES(
+            "sluice.expert.bytes",
+            Type.COUNTER,
+            "bytes",
+            "Bytes of those vectors with what travels along; those of combines count as bfloat16",
+            "team",
+            "rank",
+            "kind",
+            "direction"),
+    /** How long these took. */
+    EXPERT_DURATION(
+            "sluice.expert.duration",
+            Type.HISTOGRAM,
+            "seconds",
+            "Of each of those: from the call to the end, except while its hook holds it",
+            "team",
+            "rank",
+            "kind"),
+    /** How their time was spent. */
+    EXPERT_TIME(
+            "sluice.expert.time",
+            Type.COUNTER,
+            "seconds",
+            "Parts of the durations: queued behind earlier calls, waiting for other ranks, or moving bytes",
+            "team",
+            "rank",
+            "kind",
+            "part"),
+    /** Waiting for a rank. */
+    EXPERT_PEER_WAIT(
+            "sluice.expert.peer.wait",
+            Type.COUNTER,
+            "seconds",
+            "How long this rank has waited for the awaited one",
+            "team",
+            "rank",
+            "awaited"),
+    /** Who came last. */
+    EXPERT_LAST_ARRIVALS(
+            "sluice.expert.last.arrivals",
+            Type.COUNTER,
+            "",
+            "Calls in which this rank has waited for the awaited one last",
+            "team",
+            "rank",
+            "awaited"),
+    /** Tokens of an expert. */
+    EXPERT_LOAD(
+            "sluice.expert.load",
+            Type.COUNTER,
+            "",
+            "Tokens that dispatches have brought to the expert",
+            "team",
+            "rank",
+            "expert"),
+    /** Tokens of the busiest expert. */
+    EXPERT_BUSIEST_LOAD(
+            "sluice.expert.busiest.load",
+            Type.COUNTER,
+            "",
+            "Tokens of the rank's busiest expert in each dispatch, added up; over the mean load it is the skew",
+            "team",
+            "rank"),
     /** Operations with a peer. */
     PEER_OPERATIONS("sluice.peer.operations", Type.COUNTER, "", "Successful operations with the peer", "peer"),
     /** Bytes of a peer. */
@@ -374,6 +458,7 @@ public enum EngineMeter {
 
     private static final String PEER_PREFIX = "sluice.peer.";
     private static final String TEAM_PREFIX = "sluice.collective.";
+    private static final String EXPERT_PREFIX = "sluice.expert.";
 
     private final String meterName;
     private final Type type;
@@ -450,6 +535,15 @@ public enum EngineMeter {
      */
     public boolean isOfTeams() {
         return meterName.startsWith(TEAM_PREFIX);
+    }
+
+    /**
+     * Returns whether it is one of those that {@link ExpertMeters} registers.
+     *
+     * @return true for the meters of experts
+     */
+    public boolean isOfExperts() {
+        return meterName.startsWith(EXPERT_PREFIX);
     }
 
     /**

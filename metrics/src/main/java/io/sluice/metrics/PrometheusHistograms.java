@@ -35,13 +35,15 @@ import org.jspecify.annotations.Nullable;
 final class PrometheusHistograms implements MultiCollector {
     private static final double NANOS_A_SECOND = 1e9;
     private static final double[] BOUNDS = bounds();
-    private static final EngineMeter OF_TEAMS = EngineMeter.COLLECTIVE_DURATION;
+    /** The durations of calls of ranks. */
+    private static final List<EngineMeter> OF_CALLS =
+            List.of(EngineMeter.COLLECTIVE_DURATION, EngineMeter.EXPERT_DURATION);
 
     /** Values must not refer to their registry. */
     private static final Map<PrometheusRegistry, PrometheusHistograms> ALL = new WeakHashMap<>();
 
     private final List<Series> all = new CopyOnWriteArrayList<>();
-    private final List<SeriesOfTeam> teams = new CopyOnWriteArrayList<>();
+    private final List<SeriesOfCalls> calls = new CopyOnWriteArrayList<>();
 
     private PrometheusHistograms() {}
 
@@ -70,8 +72,8 @@ final class PrometheusHistograms implements MultiCollector {
         }
     }
 
-    /** The histogram of one kind and algorithm of a team. */
-    private record SeriesOfTeam(Supplier<LatencyHistogram> histogram, Labels labels) {}
+    /** The histogram of one kind of calls of a rank. */
+    private record SeriesOfCalls(EngineMeter meter, Supplier<LatencyHistogram> histogram, Labels labels) {}
 
     private static HistogramDataPointSnapshot.Builder point(Labels labels, LatencyHistogram taken) {
         HistogramDataPointSnapshot.Builder point = HistogramSnapshot.HistogramDataPointSnapshot.builder()
@@ -82,18 +84,19 @@ final class PrometheusHistograms implements MultiCollector {
     }
 
     /**
-     * Adds the histogram of one kind and algorithm of a team.
+     * Adds the histogram of one kind of calls of a rank.
      *
      * @param registry a Prometheus registry
+     * @param meter one of {@link #OF_CALLS}
      * @param tags the tags after the registry's filters
      * @return removes it
      */
-    static Runnable add(MeterRegistry registry, Supplier<LatencyHistogram> histogram, Tags tags) {
-        SeriesOfTeam series =
-                new SeriesOfTeam(histogram, labels(tags, registry.config().namingConvention()));
+    static Runnable add(MeterRegistry registry, EngineMeter meter, Supplier<LatencyHistogram> histogram, Tags tags) {
+        SeriesOfCalls series = new SeriesOfCalls(
+                meter, histogram, labels(tags, registry.config().namingConvention()));
         PrometheusHistograms histograms = in(((PrometheusMeterRegistry) registry).getPrometheusRegistry());
-        histograms.teams.add(series);
-        return () -> histograms.teams.remove(series);
+        histograms.calls.add(series);
+        return () -> histograms.calls.remove(series);
     }
 
     /**
@@ -139,8 +142,7 @@ final class PrometheusHistograms implements MultiCollector {
 
     @Override
     public List<MetricFamilyDescriptor> getMetricFamilyDescriptors() {
-        return Stream.concat(
-                        Arrays.stream(TransferHistogram.values()).map(TransferHistogram::meter), Stream.of(OF_TEAMS))
+        return Stream.concat(Arrays.stream(TransferHistogram.values()).map(TransferHistogram::meter), OF_CALLS.stream())
                 .map(meter -> MetricFamilyDescriptor.histogram(name(meter))
                         .help(meter.description())
                         .build())
@@ -169,19 +171,23 @@ final class PrometheusHistograms implements MultiCollector {
                 families.metricSnapshot(family.build());
             }
         }
-        if (!teams.isEmpty()) {
-            HistogramSnapshot.Builder family = HistogramSnapshot.builder();
-            family.name(name(OF_TEAMS));
-            family.help(OF_TEAMS.description());
-            Set<Labels> seen = new HashSet<>();
-            for (SeriesOfTeam series : teams) {
-                if (seen.add(series.labels())) {
-                    family.dataPoint(
-                            point(series.labels(), series.histogram().get()).build());
-                }
+        OF_CALLS.forEach(meter -> collect(meter, families));
+        return families.build();
+    }
+
+    private void collect(EngineMeter meter, MetricSnapshots.Builder families) {
+        HistogramSnapshot.Builder family = HistogramSnapshot.builder();
+        family.name(name(meter));
+        family.help(meter.description());
+        Set<Labels> seen = new HashSet<>();
+        for (SeriesOfCalls series : calls) {
+            if (series.meter() == meter && seen.add(series.labels())) {
+                family.dataPoint(
+                        point(series.labels(), series.histogram().get()).build());
             }
+        }
+        if (!seen.isEmpty()) {
             families.metricSnapshot(family.build());
         }
-        return families.build();
     }
 }

@@ -1,7 +1,5 @@
 package io.sluice.metrics;
 
-import io.micrometer.core.instrument.FunctionCounter;
-import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
@@ -12,7 +10,6 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 
 /** The meters of one team in one registry. */
 final class TeamBinding {
@@ -80,27 +77,8 @@ final class TeamBinding {
         meters.counter(time, own.and("part", "queued"), each, part -> part.queuedNanos() / NANOS_A_SECOND);
         meters.counter(time, own.and("part", "waiting"), each, part -> part.waitingNanos() / NANOS_A_SECOND);
         meters.counter(time, own.and("part", "moving"), each, part -> part.movingNanos() / NANOS_A_SECOND);
-        EngineMeter duration = EngineMeter.COLLECTIVE_DURATION;
-        for (MeterRegistry leaf : EngineBinding.leaves(there)) {
-            if (PrometheusRegistries.isOne(leaf)) {
-                FunctionCounter counter = leaf.find(EngineMeter.COLLECTIVE_OPERATIONS.meterName())
-                        .tags(successes)
-                        .functionCounter();
-                removals.add(PrometheusHistograms.add(
-                        leaf, each::duration, EngineBinding.filtered(own, "outcome", counter)));
-                continue;
-            }
-            RegisteredMeters ofLeaf = new RegisteredMeters(leaf);
-            removals.add(ofLeaf::removeAll);
-            ofLeaf.register(FunctionTimer.builder(
-                            duration.meterName(),
-                            each,
-                            figures -> figures.duration().count(),
-                            figures -> figures.duration().sumNanos(),
-                            TimeUnit.NANOSECONDS)
-                    .description(duration.description())
-                    .tags(own)::register);
-        }
+        removals.addAll(new CallDurations(EngineMeter.COLLECTIVE_DURATION, EngineMeter.COLLECTIVE_OPERATIONS, successes)
+                .register(there, own, each, CollectiveMetrics::duration));
     }
 
     synchronized void remove() {

@@ -154,7 +154,7 @@ class EngineMetersTest {
             meters.bindTo(registry);
             // a tcp connection has no device
             Stream<String> documented = Arrays.stream(EngineMeter.values())
-                    .filter(meter -> !meter.tags().contains("device") && !meter.isOfTeams())
+                    .filter(meter -> !meter.tags().contains("device") && !meter.isOfTeams() && !meter.isOfExperts())
                     .map(EngineMeter::meterName);
             Stream<String> percentiles = Arrays.stream(TransferHistogram.values())
                     .map(histogram -> histogram.meter().meterName() + ".percentile");
@@ -166,7 +166,8 @@ class EngineMetersTest {
             Set<String> exposed = Scrape.of(prometheus.scrape()).names();
             assertThat(exposed)
                     .isEqualTo(Arrays.stream(EngineMeter.values())
-                            .filter(meter -> !meter.tags().contains("device") && !meter.isOfTeams())
+                            .filter(meter ->
+                                    !meter.tags().contains("device") && !meter.isOfTeams() && !meter.isOfExperts())
                             .flatMap(meter -> meter.prometheusNames().stream())
                             .collect(Collectors.toSet()));
         }

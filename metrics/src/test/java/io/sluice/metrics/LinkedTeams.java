@@ -41,6 +41,10 @@ final class LinkedTeams implements AutoCloseable {
         return linked;
     }
 
+    TransferEngine engine(int rank) {
+        return engines.get(rank);
+    }
+
     Team team(int rank) {
         return teams.get(rank);
     }

@@ -36,6 +36,8 @@ class ScrapeLintTest {
         try (LinkedEngines engines = LinkedEngines.open();
                 LinkedTeams teams = LinkedTeams.form();
                 TeamMeters ofTeam = TeamMeters.of(teams.team(0));
+                LinkedExperts experts = LinkedExperts.of(teams);
+                ExpertMeters ofExperts = ExpertMeters.of(experts.buffer(0));
                 EngineMeters meters =
                         EngineMeters.builder(engines.source()).peers(8).build();
                 EngineMeters ofHardware = new EngineMeters.Builder(hardware).build()) {
@@ -45,6 +47,7 @@ class ScrapeLintTest {
             engines.write(10, 4096);
             teams.barriers(1);
             ofTeam.bindTo(registry);
+            ofExperts.bindTo(registry);
             scrape = registry.scrape();
         }
         assertThat(Scrape.of(scrape).names())

@@ -76,7 +76,8 @@ class MetricsProgramTest {
                     // a port's own counters take hardware, and there is no team
                     .filteredOn(meter -> meter != EngineMeter.PORT_EVENTS
                             && !meter.name().startsWith("DEVICE_")
-                            && !meter.isOfTeams())
+                            && !meter.isOfTeams()
+                            && !meter.isOfExperts())
                     .flatExtracting(EngineMeter::prometheusNames)
                     .allSatisfy(name -> assertThat(scrape).contains("\n" + name + "{"));
             assertThat(scrape).contains("jvm_memory_used_bytes{", "jvm_threads_live_threads", "jvm_gc_");
