@@ -4,9 +4,7 @@ import io.micrometer.observation.Observation;
 import io.sluice.collectives.Algorithm;
 import io.sluice.collectives.Collective;
 import io.sluice.collectives.CollectiveKind;
-import io.sluice.collectives.CollectiveTimeoutException;
 import io.sluice.collectives.Team;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /** The facts about an observed collective, for conventions and handlers. Thread-safe. */
@@ -14,8 +12,15 @@ import org.jspecify.annotations.Nullable;
 public final class CollectiveContext extends Observation.Context {
     private final Team team;
     private final CollectiveKind kind;
-    private final AtomicReference<TransferOutcome> outcome = new AtomicReference<>(TransferOutcome.UNKNOWN);
     private volatile @Nullable Collective ended;
+    private final CallWork work = new CallWork() {
+        @Override
+        public void emitted(Object value) {
+            if (value instanceof Collective collective) {
+                ended = collective;
+            }
+        }
+    };
 
     CollectiveContext(Team team, CollectiveKind kind) {
         this.team = team;
@@ -66,29 +71,10 @@ public final class CollectiveContext extends Observation.Context {
      * @return {@link TransferOutcome#UNKNOWN} until the collective has ended or its subscriber has cancelled
      */
     public TransferOutcome outcome() {
-        return outcome.get();
+        return work.outcome();
     }
 
     ObservedWork work() {
-        return new ObservedWork() {
-            @Override
-            public void emitted(Object value) {
-                if (value instanceof Collective collective) {
-                    ended = collective;
-                }
-            }
-
-            @Override
-            public TransferOutcome outcomeOf(Throwable error) {
-                return error instanceof CollectiveTimeoutException
-                        ? TransferOutcome.TIMEOUT
-                        : TransferOutcome.of(error);
-            }
-
-            @Override
-            public boolean end(TransferOutcome how) {
-                return outcome.compareAndSet(TransferOutcome.UNKNOWN, how);
-            }
-        };
+        return work;
     }
 }
