@@ -9,6 +9,8 @@ module io.sluice.vertx {
     requires org.slf4j;
     // only with collectives
     requires static io.sluice.collectives;
+    // only with experts
+    requires static io.sluice.experts;
     // only to export metrics
     requires static io.sluice.metrics;
     requires static micrometer.core;

@@ -107,19 +107,13 @@ public final class TransferTeam extends TeamCollectives<Collective, Future<Colle
     /** Calls a collective; its end completes a future of the caller's context. */
     @SuppressWarnings("unchecked") // the collective that ends is the one that the call returned
     static <C extends Collective> Future<C> called(ClientContext client, Function<CollectiveCallback, C> call) {
-        ContextMailbox mailbox = client.mailbox();
-        StageDelivery<C> delivery = new StageDelivery<>();
-        Future<C> result = mailbox.future(delivery.end());
-        try {
-            C ignored = call.apply((collective, error) -> {
-                delivery.ended(error == null ? (C) collective : null, error);
-                mailbox.deliver(delivery);
-            });
-        } catch (RuntimeException refused) {
-            delivery.ended(null, refused);
-            mailbox.deliver(delivery);
-        }
-        return result;
+        return EngineCall.start(client, end -> {
+            C ignored = call.apply((collective, error) -> end.finish(error == null ? (C) collective : null, error));
+        });
+    }
+
+    ClientContext client() {
+        return client;
     }
 
     /**
