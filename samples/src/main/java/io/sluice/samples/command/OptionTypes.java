@@ -6,6 +6,7 @@ import io.sluice.collectives.ReduceOperation;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.HostAndPort;
 import io.sluice.samples.bench.BenchCollective;
+import io.sluice.samples.bench.ExpertMode;
 import io.sluice.samples.bench.MemoryPlace;
 import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.replay.Pacing;
@@ -28,6 +29,7 @@ final class OptionTypes {
         return commandLine
                 .registerConverter(Algorithm.class, oneOf(Algorithm.values()))
                 .registerConverter(BenchCollective.class, oneOf(BenchCollective.values()))
+                .registerConverter(ExpertMode.class, oneOf(ExpertMode.values()))
                 .registerConverter(ElementType.class, oneOf(ElementType.values()))
                 .registerConverter(ReduceOperation.class, oneOf(ReduceOperation.values()))
                 .registerConverter(CpuList.class, converter(CpuList::parse))

@@ -70,7 +70,22 @@ class BenchUsageTest {
                 "bench --collective allreduce --table pom.xml | line 1",
                 "bench --collective allreduce --table nowhere | cannot be read",
                 "bench --collective allreduce --cpu 654321 | may be used",
-                "bench --collective allreduce --json /nowhere/at/all | does not exist"
+                "bench --collective allreduce --json /nowhere/at/all | does not exist",
+                "bench --collective allreduce --fp8 | --fp8 is for --experts",
+                "bench --experts low-latency --collective barrier | mutually exclusive",
+                "bench --experts quick | low-latency, normal",
+                "bench --experts normal --op write | --op is for transfers, not for --experts",
+                "bench --experts normal --size 8 | --hidden and --tokens are for --experts",
+                "bench --experts normal --persistent | --persistent is for --collective",
+                "bench --experts normal --ranks 0 | --ranks: give 1 to 64",
+                "bench --experts normal --ranks 3 | 256 experts cannot be divided among 3 ranks",
+                "bench --experts normal --hidden 100 | a multiple of 128",
+                "bench --experts normal --tokens 0 | tokens of a rank are 1 to",
+                "bench --experts normal --top-k 9 --experts-total 8 | each another one, and there are 8",
+                "bench --experts low-latency --tokens 65536 --experts-total 8 | more than half of the",
+                "bench --experts normal --duration 0 | --duration",
+                "bench --experts normal --cpu 654321 | may be used",
+                "bench --experts normal --json /nowhere/at/all | does not exist"
             })
     void isNamedWithStatusTwo(String line, String named) {
         Outcome outcome = run(line.split(" ", -1));

@@ -1,14 +1,18 @@
 package io.sluice.samples.bench;
 
+import io.sluice.collectives.Algorithm;
 import io.sluice.collectives.Collective;
 import io.sluice.collectives.CollectiveCallback;
 import io.sluice.collectives.CollectiveOperations;
 import io.sluice.collectives.CollectiveOptions;
 import io.sluice.collectives.PersistentCollective;
 import io.sluice.collectives.Team;
+import io.sluice.engine.SluiceException;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** Starts the operations of one case: calls collectives, or starts those that are prepared. */
-final class CollectiveCalls implements CollectiveLoop.Operation, AutoCloseable {
+final class CollectiveCalls implements OperationLoop.Operation, CollectiveCallback, AutoCloseable {
     private static final int ROOT = 0;
     private static final int TAG = 0;
 
@@ -19,6 +23,10 @@ final class CollectiveCalls implements CollectiveLoop.Operation, AutoCloseable {
     private final CollectiveOptions options;
     private final int slots;
     private final PersistentCollective[] prepared;
+
+    // those of the loop that runs them
+    private @Nullable OperationLoop loop;
+    private @Nullable Collective last;
 
     CollectiveCalls(Team team, CollectivePlan plan, CollectivePlan.Case measured, RankBuffers buffers) {
         this.team = team;
@@ -39,18 +47,32 @@ final class CollectiveCalls implements CollectiveLoop.Operation, AutoCloseable {
     }
 
     @Override
-    public void start(long number, CollectiveCallback callback) {
+    public void start(long number, OperationLoop operations) {
+        loop = operations;
         int slot = (int) (number % slots);
         if (plan.persistent()) {
-            prepared[slot].start(callback);
+            prepared[slot].start(this);
         } else if (measured.collective() == BenchCollective.SENDRECV) {
-            exchange(slot, callback);
+            exchange(slot);
         } else {
-            call(team, slot, callback);
+            call(team, slot, this);
         }
     }
 
-    private void exchange(int slot, CollectiveCallback callback) {
+    @Override
+    public void ended(Collective collective, @Nullable SluiceException error) {
+        last = collective;
+        Objects.requireNonNull(loop).ended(error);
+    }
+
+    /** The algorithm of the last one; {@code null} before the first. */
+    @Nullable
+    Algorithm algorithm() {
+        Collective known = last;
+        return known == null ? null : known.algorithm();
+    }
+
+    private void exchange(int slot) {
         int next = (team.rank() + 1) % team.size();
         int before = (team.rank() + team.size() - 1) % team.size();
         CollectiveOptions defaults = CollectiveOptions.defaults();
@@ -62,16 +84,9 @@ final class CollectiveCalls implements CollectiveLoop.Operation, AutoCloseable {
                 before,
                 TAG,
                 defaults,
-                callback);
+                this);
         team.send(
-                buffers.source(),
-                buffers.sourceOffset(slot),
-                measured.count(),
-                plan.type(),
-                next,
-                TAG,
-                defaults,
-                callback);
+                buffers.source(), buffers.sourceOffset(slot), measured.count(), plan.type(), next, TAG, defaults, this);
     }
 
     private <C extends Collective> C call(CollectiveOperations<C> on, int slot, CollectiveCallback callback) {

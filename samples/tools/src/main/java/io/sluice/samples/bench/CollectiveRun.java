@@ -1,16 +1,12 @@
 package io.sluice.samples.bench;
 
 import io.sluice.collectives.Algorithm;
-import io.sluice.collectives.Collective;
 import io.sluice.collectives.Team;
-import io.sluice.engine.Connection;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
-import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,13 +14,7 @@ import org.jspecify.annotations.Nullable;
  * the next block has, and has the figures.
  */
 public final class CollectiveRun {
-    /** Blocks are long enough that what is between them takes little, and short enough to end in time. */
-    private static final long BLOCK_NANOS = 30_000_000;
-
     private static final long MOST_OPERATIONS = 100_000;
-
-    /** Checks take time besides the measured one, but not without bound. */
-    private static final int MOST_TIMES = 5;
 
     private final TransferEngine engine;
     private final Team team;
@@ -70,24 +60,22 @@ public final class CollectiveRun {
         private final RankControl control;
         private final RankBuffers buffers;
         private final CollectivePlan.Case measured;
-        private final CollectiveLoop loop;
+        private final CollectiveCalls calls;
+        private final OperationLoop loop;
         private final int slots;
-        private final WarmupEnd warmupEnd = new WarmupEnd(plan.warmup());
-        private final long start = System.nanoTime();
-        private long measuringStart;
+        private final BlockLengths lengths;
         private boolean measuring;
-        private long warmedNanos;
         private long operation;
-        private long lengthBefore = 1;
         private long wrong;
-        private @Nullable Algorithm algorithm;
 
         CaseRun(RankControl control, RankBuffers buffers, CollectiveCalls calls, CollectivePlan.Case measured) {
             this.control = control;
             this.buffers = buffers;
+            this.calls = calls;
             this.measured = measured;
             slots = plan.slots(measured);
-            loop = new CollectiveLoop(
+            lengths = new BlockLengths(plan.warmup(), plan.duration(), plan.verify() ? slots : MOST_OPERATIONS);
+            loop = new OperationLoop(
                     team, calls, plan.verify() && measured.collective() == BenchCollective.BARRIER ? slots : 0);
         }
 
@@ -99,7 +87,7 @@ public final class CollectiveRun {
                 long length = control.agreed(1);
                 while (length != 0) {
                     run(length);
-                    length = control.agreed(team.rank() == 0 ? next() : 0);
+                    length = control.agreed(team.rank() == 0 ? lengths.next(loop.blockNanos()) : 0);
                     if (length < 0) {
                         measuring = true;
                         length = -length;
@@ -124,15 +112,11 @@ public final class CollectiveRun {
                     buffers.fill(slot, operation + slot);
                 }
             }
-            Collective last = control.await(loop.run(length, measuring));
-            algorithm = last == null ? null : last.algorithm();
+            control.await(loop.run(length, measuring));
             if (plan.verify()) {
                 check((int) length);
             }
             operation += length;
-            if (!measuring) {
-                warmedNanos += loop.blockNanos();
-            }
         }
 
         private void check(int length) {
@@ -151,50 +135,19 @@ public final class CollectiveRun {
             }
         }
 
-        /** The length of the next block: 0 for none, negative for the first that counts. */
-        private long next() {
-            long most = plan.verify() ? slots : MOST_OPERATIONS;
-            long each = Math.max(1, loop.blockNanos() / lengthBefore);
-            long length = Math.clamp(BLOCK_NANOS / each, 1, most);
-            lengthBefore = length;
-            long now = System.nanoTime();
-            if (!measuring) {
-                boolean over = (now - start) / MOST_TIMES >= plan.warmup().toNanos();
-                if (warmupEnd.isReached(warmedNanos) || (warmedNanos > 0 && over)) {
-                    measuringStart = now;
-                    return -length;
-                }
-                return length;
-            }
-            long duration = plan.duration().toNanos();
-            boolean enough = loop.figures().nanos() >= duration;
-            return enough || (now - measuringStart) / MOST_TIMES >= duration ? 0 : length;
-        }
-
         private CollectiveResult result(
                 List<RankFigures> figures, long wrongResults, long errors, @Nullable SluiceException error) {
-            Histogram latencies = new Histogram(figures.getFirst().latencies());
-            figures.stream().skip(1).map(RankFigures::latencies).forEach(latencies::add);
-            Algorithm used = algorithm;
+            Algorithm used = calls.algorithm();
             return CollectiveResult.of(
                     plan,
                     measured,
                     used == null ? measured.algorithm() : used,
-                    transport(),
+                    control.transport(),
                     figures,
-                    latencies,
+                    RankFigures.latencies(figures),
                     wrongResults,
                     errors,
                     error);
-        }
-
-        private String transport() {
-            String names = engine.connections().stream()
-                    .map(Connection::transport)
-                    .distinct()
-                    .sorted()
-                    .collect(Collectors.joining(","));
-            return names.isEmpty() ? "none" : names;
         }
     }
 }

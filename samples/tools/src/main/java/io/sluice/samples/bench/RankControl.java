@@ -6,6 +6,7 @@ import io.sluice.collectives.CollectiveOptions;
 import io.sluice.collectives.ElementType;
 import io.sluice.collectives.ReduceOperation;
 import io.sluice.collectives.Team;
+import io.sluice.engine.Connection;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.SluiceException;
@@ -21,6 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** What the ranks say to each other between measurements. Used by one thread. */
@@ -30,16 +32,28 @@ final class RankControl implements AutoCloseable {
 
     private static final long POLL_MILLIS = 50;
 
+    private final TransferEngine engine;
     private final Team team;
     private final BooleanSupplier interrupted;
     private final MemoryRegion words;
     private final MemoryRegion figures;
 
     RankControl(TransferEngine engine, Team team, int mostWords, BooleanSupplier interrupted) {
+        this.engine = engine;
         this.team = team;
         this.interrupted = interrupted;
         words = engine.allocate((long) mostWords * Long.BYTES, RegionOptions.local());
         figures = engine.allocate((team.size() + 1L) * RankFigures.BYTES, RegionOptions.local());
+    }
+
+    /** The names of the transports that connect this rank with the others. */
+    String transport() {
+        String names = engine.connections().stream()
+                .map(Connection::transport)
+                .distinct()
+                .sorted()
+                .collect(Collectors.joining(","));
+        return names.isEmpty() ? "none" : names;
     }
 
     /** Gives every rank a number of the first one. */

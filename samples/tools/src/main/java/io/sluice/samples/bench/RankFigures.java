@@ -1,6 +1,7 @@
 package io.sluice.samples.bench;
 
 import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.zip.DataFormatException;
 import java.util.zip.Deflater;
 import org.HdrHistogram.Histogram;
@@ -17,6 +18,14 @@ record RankFigures(long nanos, long operations, long allocated, long processorNa
     static final int BYTES = 64 << 10;
 
     private static final int HEADER = 5 * Long.BYTES;
+
+    /** The latencies of all ranks together. */
+    static Histogram latencies(List<RankFigures> ranks) {
+        // the constructor that takes a histogram copies its range alone
+        Histogram all = ranks.getFirst().latencies().copy();
+        ranks.stream().skip(1).map(RankFigures::latencies).forEach(all::add);
+        return all;
+    }
 
     /** For another process of this program. */
     byte[] encoded() {

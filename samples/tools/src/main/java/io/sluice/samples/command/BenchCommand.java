@@ -9,6 +9,7 @@ import io.sluice.samples.bench.BenchCollective;
 import io.sluice.samples.bench.BenchOperation;
 import io.sluice.samples.bench.BenchPlan;
 import io.sluice.samples.bench.Buffers;
+import io.sluice.samples.bench.ExpertMode;
 import io.sluice.samples.bench.Initiator;
 import io.sluice.samples.bench.MemoryPlace;
 import io.sluice.samples.bench.RegionMemory;
@@ -32,7 +33,7 @@ final class BenchCommand extends ProgramCommand {
     private static final int DEFAULT_IOV = 16;
     private static final long SHORT = 64L << 10;
 
-    /** What --collective does without. */
+    /** --collective and --experts do without these. */
     private static final List<String> OF_TRANSFERS = List.of(
             "--op",
             "--inflight",
@@ -65,10 +66,19 @@ final class BenchCommand extends ProgramCommand {
 
         @Option(names = "--collective", paramLabel = "NAME", split = ",")
         private List<BenchCollective> collectives = new ArrayList<>();
+
+        @Option(names = "--experts", paramLabel = "MODE")
+        private @Nullable ExpertMode experts;
     }
 
     @Mixin
+    private final BenchRanks ranks = new BenchRanks();
+
+    @Mixin
     private final CollectiveBench collective = new CollectiveBench();
+
+    @Mixin
+    private final ExpertBench expert = new ExpertBench();
 
     @Option(names = "--op", paramLabel = "OP", defaultValue = "write")
     private BenchOperation operation = BenchOperation.WRITE;
@@ -147,7 +157,13 @@ final class BenchCommand extends ProgramCommand {
         if (!server.collectives.isEmpty()) {
             return measureCollectives();
         }
-        collective.refuse(this::isGiven);
+        CollectiveBench.refuse(this::isGiven);
+        ExpertMode experts = server.experts;
+        if (experts != null) {
+            return measureExperts(experts);
+        }
+        ExpertBench.refuse(this::isGiven);
+        BenchRanks.refuse(this::isGiven);
         BenchPlan plan = plan();
         BenchOutput output = new BenchOutput(json, spec.commandLine());
         EngineOptions engine = Bench.fit(transport.engineOptions(), plan).build();
@@ -165,28 +181,44 @@ final class BenchCommand extends ProgramCommand {
     }
 
     private int measureCollectives() throws IOException {
-        for (String option : OF_TRANSFERS) {
-            require(!isGiven(option), option + " is for transfers, not for --collective");
-        }
+        ExpertBench.refuse(this::isGiven);
+        requireNoTransfers("--collective");
         require(sizes.stream().allMatch(size -> size >= 1), "--size: give 1 byte or more");
+        collective.check(server.collectives, ranks, this::isGiven);
+        CollectiveBench.Measuring measuring = new CollectiveBench.Measuring(
+                server.collectives, isGiven("--size") ? sizes : collective.usualSizes(sizes), duration, warmup, verify);
+        return onRanks((place, output) -> collective.measure(
+                measuring, ranks, place, output, spec.commandLine().getOut(), interrupted()));
+    }
+
+    private int measureExperts(ExpertMode mode) throws IOException {
+        requireNoTransfers("--experts");
+        require(!isGiven("--size"), "--size is for transfers and collectives; --hidden and --tokens are for --experts");
+        ExpertBench.Measuring measuring = new ExpertBench.Measuring(mode, duration, warmup, verify);
+        expert.check(measuring, ranks);
+        return onRanks((place, output) -> expert.measure(measuring, ranks, place, output, interrupted()));
+    }
+
+    private void requireNoTransfers(String instead) {
+        for (String option : OF_TRANSFERS) {
+            require(!isGiven(option), option + " is for transfers, not for " + instead);
+        }
         require(!duration.isZero(), "--duration: give more than 0");
+    }
+
+    private interface RankWork {
+        int measure(BenchRanks.Place place, BenchOutput output) throws IOException;
+    }
+
+    /** Has this process, which is a rank, on its processor from its beginning. */
+    private int onRanks(RankWork work) throws IOException {
         CpuList allowed = launcherCpus == null ? CpuList.allowed() : launcherCpus;
-        collective.check(server.collectives, this::isGiven);
         BenchOutput output = new BenchOutput(json, spec.commandLine());
         if (cpu != null && launcherCpus == null) {
             Affinity.launcher("--cpu", cpu, allowed);
             return runOn(Affinity.launcher("--cpu", cpu.single(0), allowed), allowed);
         }
-        CollectiveBench.Measuring measuring = new CollectiveBench.Measuring(
-                server.collectives,
-                isGiven("--size") ? sizes : collective.usualSizes(sizes),
-                duration,
-                warmup,
-                verify,
-                cpu,
-                allowed);
-        return collective.measure(
-                measuring, transport, output, termination, spec.commandLine().getOut(), interrupted());
+        return work.measure(new BenchRanks.Place(transport, cpu, allowed, termination), output);
     }
 
     /** A process that was started by another one does not outlive it. */

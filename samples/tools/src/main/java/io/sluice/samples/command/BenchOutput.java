@@ -4,6 +4,8 @@ import io.sluice.samples.bench.BenchResult;
 import io.sluice.samples.bench.BenchResult.BenchTable;
 import io.sluice.samples.bench.CollectiveResult;
 import io.sluice.samples.bench.CollectiveResult.CollectiveTable;
+import io.sluice.samples.bench.ExpertResult;
+import io.sluice.samples.bench.ExpertResult.ExpertTable;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
@@ -45,6 +47,10 @@ final class BenchOutput {
         add(CollectiveTable.head(result), CollectiveTable.line(result), result.toJson(), () -> complain(result));
     }
 
+    void add(ExpertResult result) {
+        add(ExpertTable.head(result), ExpertTable.line(result), result.toJson(), () -> complain(result));
+    }
+
     private void add(String head, String line, String json, Runnable complaint) {
         if (lines.isEmpty()) {
             table.print(head);
@@ -58,6 +64,15 @@ final class BenchOutput {
             out.flush();
         }
         write();
+    }
+
+    private void complain(ExpertResult result) {
+        good &= result.isGood();
+        if (result.wrong() > 0) {
+            err.println("sluice: " + result.mode() + ", " + result.ranks() + " ranks: vectors that are wrong: "
+                    + result.wrong());
+        }
+        err.flush();
     }
 
     private void complain(CollectiveResult result) {

@@ -1,8 +1,6 @@
 package io.sluice.samples.bench;
 
 import com.sun.management.ThreadMXBean;
-import io.sluice.collectives.Collective;
-import io.sluice.collectives.CollectiveCallback;
 import io.sluice.collectives.CollectiveOptions;
 import io.sluice.collectives.Team;
 import io.sluice.engine.SluiceException;
@@ -15,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Runs operations one after the other: each is started by the callback of the one before, on the team's loop. A block of them begins
  * behind a barrier. All fields but the future belong to the loop while a block runs.
  */
-final class CollectiveLoop implements CollectiveCallback {
+final class OperationLoop {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final long MOST_NANOS = 3_600_000_000_000L;
     private static final int DIGITS = 3;
@@ -31,7 +29,7 @@ final class CollectiveLoop implements CollectiveCallback {
 
     private final long[] ended;
 
-    private CompletableFuture<@Nullable Collective> block = new CompletableFuture<>();
+    private CompletableFuture<@Nullable Void> block = new CompletableFuture<>();
     private boolean counts;
     private long total;
     private long done;
@@ -45,11 +43,13 @@ final class CollectiveLoop implements CollectiveCallback {
     private long allocated;
     private long processorNanos;
 
-    /** Starts an operation on a slot, which calls back once for each of its signals. */
+    /** Starts an operation, which calls {@link #ended} once for each of its signals, on the team's loop. */
     interface Operation {
-        int signals();
+        default int signals() {
+            return 1;
+        }
 
-        void start(long number, CollectiveCallback callback);
+        void start(long number, OperationLoop loop);
     }
 
     /**
@@ -57,7 +57,7 @@ final class CollectiveLoop implements CollectiveCallback {
      *
      * @param timedSlots of how many operations of a block the times are kept
      */
-    CollectiveLoop(Team team, Operation operation, int timedSlots) {
+    OperationLoop(Team team, Operation operation, int timedSlots) {
         this.team = team;
         this.operation = operation;
         began = new long[timedSlots];
@@ -69,10 +69,10 @@ final class CollectiveLoop implements CollectiveCallback {
      *
      * @param length how many operations, 1 or more
      * @param measured whether it counts
-     * @return the last collective, or the first error
+     * @return when the last operation has ended, or the first error
      */
-    CompletableFuture<@Nullable Collective> run(long length, boolean measured) {
-        CompletableFuture<@Nullable Collective> result = new CompletableFuture<>();
+    CompletableFuture<@Nullable Void> run(long length, boolean measured) {
+        CompletableFuture<@Nullable Void> result = new CompletableFuture<>();
         block = result;
         counts = measured;
         total = length;
@@ -113,8 +113,8 @@ final class CollectiveLoop implements CollectiveCallback {
         starting = false;
     }
 
-    @Override
-    public void ended(Collective collective, @Nullable SluiceException error) {
+    /** An operation has ended, or one of its parts. */
+    void ended(@Nullable SluiceException error) {
         if (error != null) {
             block.completeExceptionally(error);
             return;
@@ -132,13 +132,13 @@ final class CollectiveLoop implements CollectiveCallback {
         last = now;
         done++;
         if (done == total) {
-            finish(collective);
+            finish();
         } else if (!starting) {
             next();
         }
     }
 
-    private void finish(Collective collective) {
+    private void finish() {
         blockNanos += last;
         allocated += THREADS.getCurrentThreadAllocatedBytes();
         processorNanos += Usage.processCpuNanos();
@@ -149,7 +149,7 @@ final class CollectiveLoop implements CollectiveCallback {
             allocated = 0;
             processorNanos = 0;
         }
-        block.complete(collective);
+        block.complete(null);
     }
 
     /** Of the last block. */
