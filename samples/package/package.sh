@@ -184,7 +184,7 @@ HEAD
 build_peers() {
   local all=$root/samples/tools/src/main/c name
   mkdir -- "$1" || return 1
-  for name in ceiling gpu; do
+  for name in ceiling experts gpu; do
     "${CC:-cc}" -std=c11 -Wall -Wextra -Werror -O2 -s -I"$all" -I"$root/native/src/main/c/cuda" -o "$1/$name" \
       "$all"/*.c "$all/$name"/*.c -ldl || return 1
   done

@@ -4,10 +4,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define NANOS_PER_MILLI INT64_C(1000000)
+#define MOST_PROCESSORS 1024
 #define MAXIMUM_MILLIS (UINT64_C(24) * 60 * 60 * 1000)
 
 bool number(const char *text, uint64_t least, uint64_t most, uint64_t *value) {
@@ -31,4 +34,40 @@ bool times(char **arguments, int64_t *warmup, int64_t *duration) {
     *warmup = (int64_t)before * NANOS_PER_MILLI;
     *duration = (int64_t)measured * NANOS_PER_MILLI;
     return true;
+}
+
+bool bind_to(const char *list, int rank) {
+    int processors[MOST_PROCESSORS];
+    int count = 0;
+    for (const char *at = list; *at != '\0' && count < MOST_PROCESSORS;) {
+        char *end = NULL;
+        processors[count++] = (int)strtol(at, &end, 10);
+        if (end == at) {
+            fprintf(stderr, "%s names no processors\n", list);
+            return false;
+        }
+        at = *end == ',' ? end + 1 : end;
+    }
+    if (count == 0) {
+        return true;
+    }
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(processors[rank % count], &set);
+    if (sched_setaffinity(0, sizeof(set), &set) != 0) {
+        fprintf(stderr, "processor %d: %s\n", processors[rank % count], strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+int launched_rank(void) {
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *rank = getenv(names[i]);
+        if (rank != NULL) {
+            return atoi(rank);
+        }
+    }
+    return 0;
 }

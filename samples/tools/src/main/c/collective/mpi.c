@@ -3,7 +3,6 @@
 
 #include <mpi.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* Errors end all ranks: that is what MPI does unless it is asked for something else. */
 static void all_reduce(const float *source, float *target, size_t count) {
@@ -24,25 +23,13 @@ static int64_t greatest(int64_t number) {
     return number;
 }
 
-/* The rank as the launcher tells it, before the library starts: it is to start on its processor. */
-static int early_rank(void) {
-    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        const char *rank = getenv(names[i]);
-        if (rank != NULL) {
-            return atoi(rank);
-        }
-    }
-    return 0;
-}
-
 int main(int count, char **arguments) {
     struct plan plan;
     if (count != 6) {
         fputs("usage: MODE SIZE PROCESSORS WARMUP_MS DURATION_MS, with MODE allreduce or barrier\n", stderr);
         return STATUS_USAGE;
     }
-    if (!plan_parse(arguments + 1, early_rank(), &plan)) {
+    if (!plan_parse(arguments + 1, launched_rank(), &plan)) {
         return STATUS_USAGE;
     }
     MPI_Init(&count, &arguments);

@@ -110,6 +110,23 @@ class CompareProgramTest {
     }
 
     @Test
+    void comparesExpertsWithPlainCopies() throws IOException {
+        try (SluiceProcess compare = SluiceProcess.start(
+                folder, NO_INSTALL, arguments("shm-low-latency-8-tokens-fp8-2-ranks", "--json", "-"))) {
+            assertThat(compare.awaitEnd()).as(compare::toString).isZero();
+            List<JsonNode> comparisons = comparisons(compare.out());
+            assertThat(comparisons)
+                    .extracting(line -> line.get("unit").asText())
+                    .containsExactly("dispatch GB/s", "combine GB/s");
+            assertThat(comparisons).allSatisfy(line -> {
+                assertPlausible(line);
+                assertThat(line.get("sharing").get("ranks").asInt()).isEqualTo(2);
+            });
+        }
+        assertNothingIsLeft();
+    }
+
+    @Test
     void comparesStartsWithABareHello() throws IOException {
         try (SluiceProcess compare =
                 SluiceProcess.start(folder, NO_INSTALL, arguments("first-transfer", "--json", "-"))) {

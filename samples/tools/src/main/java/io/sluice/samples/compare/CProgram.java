@@ -22,6 +22,8 @@ enum CProgram {
             "one_sided.c",
             "ping_pong.c",
             "sockets.c"),
+    /** Dispatch and combine of experts by copies between shared memory. */
+    EXPERTS("experts.h", "copies.c", "measure.c", "plan.c", "routes.c", "vectors.c"),
     /** GPUs, by the driver and by NCCL. */
     GPU(
             "cuda_api.h",

@@ -19,13 +19,19 @@ import org.jspecify.annotations.Nullable;
  * machine, or what the launcher has unpacked: a folder on the path with a {@code usr} next to it.
  */
 enum CollectiveDriver {
-    OPENMPI("mpirun.openmpi", "usr/lib/%s/openmpi/include", "mpi.h", "usr/lib/%s/openmpi/lib", "mpi", "mpi.c"),
-    MPICH("mpiexec.hydra", "usr/include/%s/mpich", "mpi.h", "usr/lib/%s", "mpich", "mpi.c"),
-    GLOO("", "usr/include", "gloo/config.h", "usr/lib", "gloo", "gloo.cc");
+    OPENMPI(
+            "mpirun.openmpi",
+            "usr/lib/%s/openmpi/include",
+            "mpi.h",
+            "usr/lib/%s/openmpi/lib",
+            "mpi",
+            Sources.collectives("mpi.c")),
+    /** Dispatch and combine of experts. */
+    OPENMPI_EXPERTS(
+            OPENMPI.executable, OPENMPI.include, OPENMPI.header, OPENMPI.libraries, OPENMPI.library, Sources.EXPERTS),
+    MPICH("mpiexec.hydra", "usr/include/%s/mpich", "mpi.h", "usr/lib/%s", "mpich", Sources.collectives("mpi.c")),
+    GLOO("", "usr/include", "gloo/config.h", "usr/lib", "gloo", Sources.collectives("gloo.cc"));
 
-    private static final List<String> COMMON =
-            List.of("collective.h", "content.c", "latencies.c", "main.c", "measure.c");
-    private static final String FOLDER = "collective/";
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     private final String executable;
@@ -33,16 +39,43 @@ enum CollectiveDriver {
     private final String header;
     private final String libraries;
     private final String library;
-    private final String source;
+    private final List<String> sources;
 
     CollectiveDriver(
-            String executable, String include, String header, String libraries, String library, String source) {
+            String executable, String include, String header, String libraries, String library, List<String> sources) {
         this.executable = executable;
         this.include = include;
         this.header = header;
         this.libraries = libraries;
         this.library = library;
-        this.source = source;
+        this.sources = sources;
+    }
+
+    /** The resources that a program is built from. */
+    private static final class Sources {
+        private static final List<String> EXPERTS = List.of(
+                "arguments.h",
+                "arguments.c",
+                "experts/experts.h",
+                "experts/measure.c",
+                "experts/plan.c",
+                "experts/routes.c",
+                "experts/vectors.c",
+                "experts/mpi/alltoallv.c");
+
+        private Sources() {}
+
+        private static List<String> collectives(String ofLibrary) {
+            return List.of(
+                    "arguments.h",
+                    "arguments.c",
+                    "collective/collective.h",
+                    "collective/content.c",
+                    "collective/latencies.c",
+                    "collective/main.c",
+                    "collective/measure.c",
+                    "collective/" + ofLibrary);
+        }
     }
 
     /** What starts ranks; empty if the program itself does. */
@@ -50,16 +83,22 @@ enum CollectiveDriver {
         return executable;
     }
 
+    /** The sources, as resources of this package. */
+    List<String> resources() {
+        return sources;
+    }
+
     Program program() {
         return switch (this) {
             case OPENMPI -> Program.OPENMPI;
+            case OPENMPI_EXPERTS -> Program.OPENMPI_EXPERTS;
             case MPICH -> Program.MPICH;
             case GLOO -> Program.GLOO;
         };
     }
 
     String fileName() {
-        return "collective-" + name().toLowerCase(Locale.ROOT);
+        return "collective-" + name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
     /** Whether the library, its header, what starts it and compilers are here. */
@@ -123,22 +162,14 @@ enum CollectiveDriver {
         if (place == null) {
             throw new MeasurementFailedException("the headers of " + library + " are not here");
         }
-        Path sources = Files.createDirectory(folder.resolve(fileName() + ".sources"));
+        Path folderOfSources = Files.createDirectory(folder.resolve(fileName() + ".sources"));
         List<String> objects = new ArrayList<>();
-        for (String name : List.of("arguments.h", "arguments.c")) {
-            BaselineBuild.copy(name, sources.resolve(name));
-        }
-        for (String name : COMMON) {
-            BaselineBuild.copy(FOLDER + name, sources.resolve(name));
-        }
-        BaselineBuild.copy(FOLDER + source, sources.resolve(source));
-        List<String> files = new ArrayList<>(COMMON);
-        files.add("arguments.c");
-        files.add(source);
-        for (String name : files) {
-            if (!name.endsWith(".h")) {
-                Path object = sources.resolve(name + ".o");
-                run(folder, interrupted, compile(place, sources.resolve(name), object));
+        for (String resource : sources) {
+            Path file = BaselineBuild.copy(
+                    resource, folderOfSources.resolve(Path.of(resource).getFileName()));
+            if (!resource.endsWith(".h")) {
+                Path object = file.resolveSibling(file.getFileName() + ".o");
+                run(folder, interrupted, compile(place, file, object));
                 objects.add(object.toString());
             }
         }

@@ -59,15 +59,8 @@ enum CollectivePeer {
         String mode = collectives.collective().toString();
         String program = environment.folder().resolve(driver.fileName()).toString();
         switch (driver) {
-            case OPENMPI -> {
-                boolean crowded =
-                        collectives.ranks() > environment.pinning().processors().cardinality();
-                command.addAll(List.of((driver.executable()
-                                + " --allow-run-as-root --oversubscribe --bind-to none -np " + ranks + " " + options
-                                + (crowded ? " --mca mpi_yield_when_idle 1" : ""))
-                        .split(" ")));
-                command.add(program);
-            }
+            case OPENMPI, OPENMPI_EXPERTS ->
+                command.addAll(openMpi(collectives.ranks(), options, program, environment));
             case MPICH -> command.addAll(List.of(driver.executable(), "-n", ranks, program));
             case GLOO -> {
                 command.addAll(List.of(program, ranks));
@@ -81,6 +74,21 @@ enum CollectivePeer {
                 Long.toString(timing.warmup().toMillis()),
                 Long.toString(timing.duration().toMillis())));
         return command;
+    }
+
+    /** The command that starts a program's ranks by Open MPI; ranks that share a processor yield it when idle. */
+    static List<String> openMpi(int ranks, String options, String program, BenchEnvironment environment) {
+        boolean crowded = ranks > environment.pinning().processors().cardinality();
+        List<String> command = new ArrayList<>(List.of((CollectiveDriver.OPENMPI.executable()
+                        + " --allow-run-as-root --oversubscribe --bind-to none -np " + ranks + " " + options
+                        + (crowded ? " --mca mpi_yield_when_idle 1" : ""))
+                .split(" ")));
+        command.add(program);
+        return command;
+    }
+
+    String options() {
+        return options;
     }
 
     @Override

@@ -131,8 +131,10 @@ public final class Compare {
         };
         ComparisonResult result =
                 ComparisonResult.of(comparison, api, ours, theirs, workbench.commands(), reason, other);
-        return comparison.workload() instanceof Collectives collectives
-                ? result.with(RankSharing.of(collectives.ranks(), workbench.pinning()))
-                : result;
+        return switch (comparison.workload()) {
+            case Collectives collectives -> result.with(RankSharing.of(collectives.ranks(), workbench.pinning()));
+            case Experts experts -> result.with(RankSharing.of(experts.ranks(), workbench.pinning()));
+            case ProgramStart _, Transfers _ -> result;
+        };
     }
 }

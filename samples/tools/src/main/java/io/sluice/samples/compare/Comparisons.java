@@ -73,9 +73,9 @@ final class Comparisons {
         return comparison.workload().transport();
     }
 
-    /** Few machines have GPUs, and other libraries of collectives. */
+    /** Few machines have GPUs, and other libraries of collectives and for experts. */
     private static boolean isUsual(Comparison comparison) {
-        if (comparison.workload() instanceof Collectives) {
+        if (comparison.workload() instanceof Collectives || comparison.workload() instanceof Experts) {
             return false;
         }
         Route route = comparison.workload().route();

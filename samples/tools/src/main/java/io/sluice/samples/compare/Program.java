@@ -8,6 +8,8 @@ enum Program {
     SLUICE("sluice", List.of(), List.of()),
     /** Plain C: a package has it built, else it is built from the sources in this package's resources. */
     CEILING(BaselineBuild.compiler(), List.of("gcc", "libc6-dev"), List.of(BaselineBuild.compiler(), "--version")),
+    /** The same for ranks that copy between shared memory. */
+    EXPERTS(BaselineBuild.compiler(), List.of("gcc", "libc6-dev"), List.of()),
     /** The same for a GPU, with the CUDA driver of the machine. */
     GPU(BaselineBuild.compiler(), List.of("gcc", "libc6-dev"), List.of()),
     /** The same program where there are two GPUs. */
@@ -21,6 +23,8 @@ enum Program {
     JUCX(UcxLibrary.NAME, List.of("libucx0"), List.of()),
     /** Open MPI, by a small program of ours. */
     OPENMPI("mpirun.openmpi", List.of("openmpi-bin", "libopenmpi-dev"), List.of("mpirun.openmpi", "--version")),
+    /** The same for dispatch and combine of experts. */
+    OPENMPI_EXPERTS(OPENMPI.executable, OPENMPI.packages, List.of()),
     /** The same of MPICH. */
     MPICH("mpiexec.hydra", List.of("mpich", "libmpich-dev"), List.of("mpiexec.hydra", "--version")),
     /** The same of gloo. */
@@ -51,8 +55,9 @@ enum Program {
     CProgram source() {
         return switch (this) {
             case CEILING -> CProgram.CEILING;
+            case EXPERTS -> CProgram.EXPERTS;
             case GPU, GPU_PAIR, NCCL -> CProgram.GPU;
-            case SLUICE, UCX, JUCX, IPERF3, TORCH, OPENMPI, MPICH, GLOO -> null;
+            case SLUICE, UCX, JUCX, IPERF3, TORCH, OPENMPI, OPENMPI_EXPERTS, MPICH, GLOO -> null;
         };
     }
 
@@ -65,7 +70,9 @@ enum Program {
         return switch (this) {
             case SLUICE -> true;
             case CEILING -> BaselineBuild.isPossible(CProgram.CEILING);
+            case EXPERTS -> BaselineBuild.isPossible(CProgram.EXPERTS);
             case GPU, GPU_PAIR, NCCL -> BaselineBuild.isPossible(CProgram.GPU);
+            case OPENMPI_EXPERTS -> CollectiveDriver.OPENMPI_EXPERTS.isPresent();
             case OPENMPI -> CollectiveDriver.OPENMPI.isPresent();
             case MPICH -> CollectiveDriver.MPICH.isPresent();
             case GLOO -> CollectiveDriver.GLOO.isPresent();

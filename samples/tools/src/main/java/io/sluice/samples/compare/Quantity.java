@@ -14,6 +14,10 @@ enum Quantity {
     ELEMENTS_PER_SECOND("elements/s", "%,.0f"),
     /** Bytes that passed the busiest link in each second, as nccl-tests counts them, in units of 10<sup>9</sup>. */
     BUS_GIGABYTES_PER_SECOND("bus GB/s", "%,.3f"),
+    /** Bytes of the average rank's tokens that dispatch brings in each second, in units of 10<sup>9</sup>. */
+    DISPATCH_GIGABYTES_PER_SECOND("dispatch GB/s", "%,.3f"),
+    /** The same of combine. */
+    COMBINE_GIGABYTES_PER_SECOND("combine GB/s", "%,.3f"),
     /** Collectives that ended in each second. */
     OPERATIONS_PER_SECOND("operations/s", "%,.0f"),
     /** Connections made, and closed, in each second. */

@@ -15,6 +15,8 @@ enum Topic {
     SHARED_MEMORY("transfers over shared memory", MemoryComparisons.all()),
     /** Teams of ranks on this machine. */
     COLLECTIVES("collectives between ranks", CollectiveComparisons.all()),
+    /** Dispatch and combine. */
+    EXPERTS("dispatch and combine of experts", ExpertComparisons.all()),
     /** Between processes that have GPUs, or one and memory of the host. */
     GPU("transfers between GPUs", GpuComparisons.all()),
     /** The overhead of Reactor and Vert.x over callbacks. */

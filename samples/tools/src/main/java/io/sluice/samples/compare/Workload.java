@@ -3,8 +3,8 @@ package io.sluice.samples.compare;
 import io.sluice.samples.bench.Api;
 import org.jspecify.annotations.Nullable;
 
-/** The work of this engine that a comparison measures: transfers, collectives, or the start of a program. */
-sealed interface Workload permits Collectives, ProgramStart, Transfers {
+/** The work of this engine that a comparison measures: transfers, collectives, experts, or the start of a program. */
+sealed interface Workload permits Collectives, Experts, ProgramStart, Transfers {
     String name();
 
     Route route();

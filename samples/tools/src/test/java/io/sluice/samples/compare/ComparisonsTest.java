@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sluice.samples.bench.Api;
 import io.sluice.samples.bench.BenchCollective;
+import io.sluice.samples.bench.ExpertMode;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -297,7 +298,8 @@ class ComparisonsTest {
                 .filteredOn(comparison -> comparison.workload().route().gpus() == 0)
                 .containsExactlyElementsOf(Comparisons.all().stream()
                         .filter(comparison -> comparison.workload().route().gpus() == 0
-                                && !(comparison.workload() instanceof Collectives))
+                                && !(comparison.workload() instanceof Collectives)
+                                && !(comparison.workload() instanceof Experts))
                         .toList());
     }
 
@@ -325,6 +327,42 @@ class ComparisonsTest {
     }
 
     @Test
+    void expertsAreComparedWithCopiesMpiAndWrites() {
+        assertThat(Comparisons.chosen(List.of("experts"), ALL))
+                .extracting(comparison -> comparison.name() + " " + comparison.goal())
+                .containsExactly(
+                        "shm-low-latency-128-tokens-bf16-4-ranks/dispatch-copies >= 0.70",
+                        "shm-low-latency-128-tokens-bf16-4-ranks/combine-copies >= 0.70",
+                        "shm-normal-4096-tokens-bf16-4-ranks/dispatch-copies >= 0.70",
+                        "shm-normal-4096-tokens-bf16-4-ranks/combine-copies >= 0.70",
+                        "shm-low-latency-128-tokens-fp8-4-ranks/dispatch-copies >= 0.70",
+                        "shm-low-latency-128-tokens-fp8-4-ranks/combine-copies >= 0.70",
+                        "shm-normal-4096-tokens-fp8-4-ranks/dispatch-copies >= 0.70",
+                        "shm-normal-4096-tokens-fp8-4-ranks/combine-copies >= 0.70",
+                        "shm-low-latency-8-tokens-fp8-2-ranks/dispatch-copies null",
+                        "shm-low-latency-8-tokens-fp8-2-ranks/combine-copies null",
+                        "shm-low-latency-128-tokens-fp8-2-ranks/dispatch-openmpi-vader null",
+                        "shm-low-latency-128-tokens-fp8-2-ranks/combine-openmpi-vader null",
+                        "shm-normal-4096-tokens-fp8-2-ranks/dispatch-openmpi-vader null",
+                        "shm-normal-4096-tokens-fp8-2-ranks/combine-openmpi-vader null",
+                        "low-latency-1-token-fp8-2-ranks/dispatch-openmpi-tcp >= 1.50",
+                        "low-latency-1-token-fp8-2-ranks/combine-openmpi-tcp >= 1.50",
+                        "low-latency-8-tokens-fp8-2-ranks/dispatch-openmpi-tcp >= 1.50",
+                        "low-latency-8-tokens-fp8-2-ranks/combine-openmpi-tcp >= 1.50",
+                        "low-latency-128-tokens-fp8-2-ranks/dispatch-openmpi-tcp >= 1.20",
+                        "low-latency-128-tokens-fp8-2-ranks/combine-openmpi-tcp >= 1.20",
+                        "normal-4096-tokens-fp8-2-ranks/dispatch-openmpi-tcp >= 1.20",
+                        "normal-4096-tokens-fp8-2-ranks/combine-openmpi-tcp >= 1.20",
+                        "low-latency-128-tokens-bf16-2-ranks/dispatch-writev >= 0.90");
+        assertThat(Comparisons.chosen(List.of("dispatch-writev"), ALL)
+                        .getFirst()
+                        .theirs()
+                        .label())
+                .isEqualTo(
+                        "sluice writev of 1024 times 14.0 KiB over tcp, 1024 in flight, distinct buffers, engine API");
+    }
+
+    @Test
     void theCommandsOfPeersSayHowManyRanksShareProcessors() {
         Collectives four = Collectives.of(Route.SHM, BenchCollective.ALLREDUCE, 8, 4);
         Pinning pinning =
@@ -345,6 +383,13 @@ class ComparisonsTest {
         Collectives barrier = Collectives.of(Route.TCP, BenchCollective.BARRIER, 0, 2);
         assertThat(String.join(" ", CollectivePeer.GLOO_RING.command(barrier, environment)))
                 .isEqualTo("/work/collective-gloo 2 barrier 0 0,2 10 20");
+        Experts experts = new Experts(Route.TCP, ExpertMode.LOW_LATENCY, 8, true, 2);
+        assertThat(String.join(" ", ExpertPeer.OPENMPI_TCP.command(experts, environment)))
+                .isEqualTo("mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none -np 2 --mca pml ob1"
+                        + " --mca btl self,tcp --mca btl_tcp_if_include 127.0.0.1/8 /work/collective-openmpi-experts"
+                        + " low-latency fp8 8 7168 8 256 0,2 10 20");
+        assertThat(String.join(" ", ExpertPeer.COPIES.command(experts, environment)))
+                .isEqualTo("/work/experts 2 low-latency fp8 8 7168 8 256 0,2 10 20");
         assertThat(RankSharing.of(4, pinning)).isEqualTo(new RankSharing(4, 2, 2.0));
     }
 
