@@ -47,7 +47,7 @@ public enum Algorithm {
     /**
      * Returns the algorithm's code on the wire.
      *
-     * @return 0 to 255; never changes
+     * @return 0 to 63; never changes
      */
     public int code() {
         return code;

@@ -36,7 +36,7 @@ public enum CollectiveKind {
     /**
      * Returns the kind's code on the wire.
      *
-     * @return 1 to 255; never changes
+     * @return 1 to 63; never changes
      */
     public int code() {
         return code;

@@ -36,7 +36,7 @@ public enum ElementType {
     /**
      * Returns the type's code on the wire.
      *
-     * @return 1 to 255; never changes
+     * @return 1 to 31; never changes
      */
     public int code() {
         return code;

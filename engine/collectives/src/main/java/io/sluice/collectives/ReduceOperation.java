@@ -24,7 +24,7 @@ public enum ReduceOperation {
     /**
      * Returns the operation's code on the wire.
      *
-     * @return 1 to 255; never changes
+     * @return 1 to 31; never changes
      */
     public int code() {
         return code;

@@ -38,7 +38,7 @@ final class TeamFormation {
     /** Of collectives; sends and receives have one more. */
     private static final int CHANNELS = 4;
 
-    private static final int VERSION = 1;
+    private static final int VERSION = 2;
     private static final int TERMS_BYTES = 32;
 
     private final TransferEngine engine;

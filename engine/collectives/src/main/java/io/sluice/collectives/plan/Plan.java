@@ -9,15 +9,15 @@ import java.util.List;
 public final class Plan {
     private final Step[] steps;
     private final long workBytes;
+    private final boolean receives;
     private final long receivedBytes;
 
     Plan(List<Step> steps, long workBytes) {
         this.steps = steps.toArray(Step[]::new);
         this.workBytes = workBytes;
-        this.receivedBytes = steps.stream()
-                .filter(step -> step.kind() == Step.Kind.RECEIVE || step.kind() == Step.Kind.REDUCE)
-                .mapToLong(Step::length)
-                .sum();
+        this.receives = steps.stream().anyMatch(Step::receives);
+        this.receivedBytes =
+                steps.stream().filter(Step::receives).mapToLong(Step::length).sum();
     }
 
     /** Returns the number of steps. */
@@ -33,6 +33,11 @@ public final class Plan {
     /** Returns how much memory the steps need besides source and target, in bytes. */
     public long workBytes() {
         return workBytes;
+    }
+
+    /** Returns whether messages arrive from other ranks, be they empty. */
+    public boolean receives() {
+        return receives;
     }
 
     /** Returns how many bytes arrive from other ranks. */

@@ -22,6 +22,11 @@ public record Step(
         long length,
         boolean messageFirst) {
 
+    /** Returns whether it waits for a message. */
+    public boolean receives() {
+        return kind == Kind.RECEIVE || kind == Kind.REDUCE;
+    }
+
     /** The kinds of steps. */
     public enum Kind {
         /** Sends a message. The bytes may be read until a later {@link #DRAIN} or {@link #SENT}, or until the peer has received them. */

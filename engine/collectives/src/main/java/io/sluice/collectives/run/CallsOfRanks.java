@@ -1,5 +1,6 @@
 package io.sluice.collectives.run;
 
+import io.sluice.collectives.link.Link;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -7,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The latest collectives that this rank has called, and those in which peers say that they wait for it: where they differ,
- * no message may ever come that tells it. All of it is the loop's.
+ * no message may ever come that tells it; or one comes that no plan takes. All of it is the loop's.
  */
 final class CallsOfRanks {
     private static final int KEPT = 1 << 10;
@@ -16,22 +17,25 @@ final class CallsOfRanks {
     private final long[] counts = new long[KEPT];
     private final List<Awaited> early = new ArrayList<>();
     private long next;
+    private int history;
 
     /**
      * A collective in which a peer waits.
      *
      * @param number the collective's
-     * @param header with the lowest bits of the number
+     * @param header with number and history
      */
     record Awaited(int peer, long number, long header, long count) {}
 
-    /** Takes note of the next collective; returns what a peer has called in its place, or null. */
+    /** Gives the next collective its number; returns what a peer has called in its place, or null. */
     @Nullable
     HeaderMismatch called(Run run) {
-        int place = (int) (run.number() % KEPT);
+        run.numbered(next, history);
+        int place = (int) (next % KEPT);
         headers[place] = run.header();
         counts[place] = run.count();
-        next = run.number() + 1;
+        history = Header.history(history, run.header(), run.count());
+        next++;
         if (early.isEmpty()) {
             // without an iterator, which compilers do not always save
             return null;
@@ -60,6 +64,39 @@ final class CallsOfRanks {
         return awaited.number < next - KEPT || headers[place] == awaited.header
                 ? null
                 : new HeaderMismatch(awaited.peer, headers[place], counts[place], awaited.header, awaited.count);
+    }
+
+    /** Returns the difference to a message that has come too late for all collectives of its channel, or null. */
+    @Nullable
+    HeaderMismatch unexpected(Channel[] channels) {
+        for (Channel channel : channels) {
+            HeaderMismatch found = channel.current() == null ? unexpected(channel, next - 1) : null;
+            if (found != null) {
+                return found;
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Returns the difference to a message that no collective takes, or null. Ranks that only send, such as two roots, end
+     * before they have heard of each other.
+     *
+     * @param last the number of the latest collective that has ended on the channel, which takes messages of later ones
+     */
+    @Nullable
+    HeaderMismatch unexpected(Channel channel, long last) {
+        for (Link link : channel.links) {
+            if (link != null && link.hasArrived()) {
+                long number = last - Header.behind(link.header(), last);
+                if (number >= 0 && number >= next - KEPT) {
+                    int place = (int) (number % KEPT);
+                    return new HeaderMismatch(
+                            link.peer(), headers[place], counts[place], link.header(), link.headerCount());
+                }
+            }
+        }
+        return null;
     }
 
     /**

@@ -60,7 +60,7 @@ public final class Run extends Pending {
     /**
      * Says what ranks must agree on.
      *
-     * @param header the first word of the header, without a number
+     * @param header the first word of the header, without number and history
      * @param elementBytes the length of an element
      * @param type the type's code
      * @param operation the operation's code
@@ -188,10 +188,10 @@ public final class Run extends Pending {
         return plan.receivedBytes() <= MOST_BYTES_OF_A_SHORT_RUN;
     }
 
-    /** Called when the run has got its number. */
-    void numbered(long value) {
+    /** Gives the run its number, and says what was called before. */
+    void numbered(long value, int history) {
         number = value;
-        headerWord = Header.numbered(signature.header, value);
+        headerWord = Header.numbered(signature.header, value, history);
         position = 0;
         sliced = 0;
         sendsOutOfMemory = false;
@@ -227,6 +227,11 @@ public final class Run extends Pending {
 
     long count() {
         return signature.count;
+    }
+
+    /** Whether its plan awaits no rank. */
+    boolean onlySends() {
+        return !plan.receives();
     }
 
     /**
@@ -289,7 +294,7 @@ public final class Run extends Pending {
 
     /** Takes the next slice of a step; of one that only sends or waits, all. Returns its length; -1 while helpers do it. */
     private int take(@Nullable Link[] links, Step step) {
-        Link link = isReceiving(step) ? to(links, step) : null;
+        Link link = step.receives() ? to(links, step) : null;
         MemorySegment message = link == null ? MemorySegment.NULL : link.memory();
         long messageAt = link == null ? 0 : link.payloadAt(isSmall(link, step));
         int length;
@@ -308,10 +313,6 @@ public final class Run extends Pending {
             endMessage(link, step);
         }
         return length;
-    }
-
-    private static boolean isReceiving(Step step) {
-        return step.kind() == Step.Kind.RECEIVE || step.kind() == Step.Kind.REDUCE;
     }
 
     @Override

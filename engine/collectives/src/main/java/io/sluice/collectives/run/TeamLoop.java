@@ -48,7 +48,6 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, Failures.Tea
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private volatile boolean stopped;
     private EngineLoop.@Nullable SourceHandle handle;
-    private long numbers;
     private int firstChannel;
     private boolean exchangesReady;
     private boolean found;
@@ -253,7 +252,6 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, Failures.Tea
         found = true;
         all.add(added);
         if (added instanceof Run run) {
-            run.numbered(numbers++);
             disagree(calls.called(run));
             int channel = run.pinnedChannel();
             channels[channel < 0 ? (int) (run.number() % channels.length) : channel].add(run);
@@ -302,10 +300,12 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, Failures.Tea
         disagree(calls.difference(awaited));
     }
 
-    private void disagree(@Nullable HeaderMismatch e) {
+    /** Ends all collectives if ranks have called different ones; returns whether they have. */
+    private boolean disagree(@Nullable HeaderMismatch e) {
         if (e != null) {
             failures.mismatch(errors.mismatch(e.peer, e.ownHeader, e.ownCount, e.peerHeader, e.peerCount));
         }
+        return e != null;
     }
 
     private int advance(Channel channel, int budget) {
@@ -328,6 +328,9 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, Failures.Tea
             int processed = step(channel, run, budget - used);
             if (processed == Run.DONE) {
                 found = true;
+                if (run.onlySends() && disagree(calls.unexpected(channel, run.number()))) {
+                    return used;
+                }
                 channel.next();
                 all.remove(run);
                 end(run, null);
@@ -443,7 +446,12 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, Failures.Tea
             // the rank for which it waits, or that before it on its channel
             int awaited = late.awaited() >= 0 ? late.awaited() : links.awaited();
             failures.timedOut(late.text(), awaited);
-        } else if (all.isTimed()) {
+            return;
+        }
+        if (failures.failure() == null) {
+            disagree(calls.unexpected(channels));
+        }
+        if (all.isTimed()) {
             lookAt(all.nextDeadline());
             if (CallsOfRanks.tell(channels, links)) {
                 exchangesReady = true;
