@@ -4,6 +4,7 @@ import io.sluice.collectives.mapped.MappedSteps;
 import io.sluice.collectives.reduce.Reducer;
 import io.sluice.collectives.run.HelperThreads;
 import io.sluice.collectives.run.Memory;
+import io.sluice.collectives.run.Pending;
 import io.sluice.collectives.run.Run;
 import io.sluice.collectives.run.RunEnd;
 import io.sluice.collectives.run.TeamLoop;
@@ -52,6 +53,15 @@ class CalledCollective implements Collective, RunEnd {
                 Reducer reducer,
                 @Nullable HelperThreads helpers) {
             this(loop, size, timeout, work, nothing, reducer, helpers, new TeamFigures(size));
+        }
+
+        /** Lets go on what has waited for an event; with an error, which ends it, if the event will not happen. */
+        void happened(Pending gated, CollectiveKind kind, @Nullable Throwable error) {
+            if (error != null) {
+                gated.refuse(new StartEventException("the event before " + kind + " will not happen", error));
+            }
+            gated.open();
+            loop.signal();
         }
 
         /** Returns the same with figures of their own. */
@@ -126,16 +136,8 @@ class CalledCollective implements Collective, RunEnd {
             throw e;
         }
         if (event != null) {
-            event.whenHappened(this::happened);
+            event.whenHappened(error -> parts.happened(run, call.kind(), error));
         }
-    }
-
-    private void happened(@Nullable Throwable error) {
-        if (error != null) {
-            run.refuse(new StartEventException("the event before " + call.kind() + " will not happen", error));
-        }
-        run.open();
-        parts.loop.signal();
     }
 
     @Override

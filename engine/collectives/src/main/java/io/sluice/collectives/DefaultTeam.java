@@ -130,12 +130,11 @@ final class DefaultTeam extends CheckedCollectives<Collective> implements Team {
             CollectiveOptions callOptions,
             CollectiveCallback callback) {
         Objects.checkIndex(peer, size());
-        if (peer == rank() || callOptions.algorithm() != Algorithm.AUTO || callOptions.startAfter() != null) {
-            throw new IllegalArgumentException(
-                    "a rank sends to and receives from others, with no algorithm and no start event");
+        if (peer == rank() || callOptions.algorithm() != Algorithm.AUTO) {
+            throw new IllegalArgumentException("a rank sends to and receives from others, with no algorithm");
         }
         Buffer buffer = new Buffer(region, offset, bytes(count, type));
-        return new Movement(parts, kind, buffer, type, peer, tag, callback).call(callOptions);
+        return new Movement(parts, kind, buffer, type, peer, tag, callOptions, callback).call();
     }
 
     @Override

@@ -3,6 +3,8 @@ package io.sluice.collectives;
 import io.sluice.collectives.run.PointToPoint;
 import io.sluice.collectives.run.RunEnd;
 import io.sluice.engine.SluiceException;
+import io.sluice.engine.StartEvent;
+import io.sluice.engine.TransferOptions;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -11,9 +13,10 @@ final class Movement implements Collective, RunEnd {
     private final CalledCollective.Parts parts;
     private final CollectiveKind kind;
     private final long bytes;
+    private final CollectiveOptions options;
     private final CollectiveCallback callback;
     private final PointToPoint points;
-    private long timeoutNanos;
+    private final long timeoutNanos;
     private volatile boolean terminated;
 
     Movement(
@@ -23,19 +26,35 @@ final class Movement implements Collective, RunEnd {
             ElementType type,
             int peer,
             int tag,
+            CollectiveOptions options,
             CollectiveCallback callback) {
         this.parts = parts;
         this.kind = kind;
         this.bytes = buffer.bytes();
+        this.options = options;
         this.callback = callback;
         this.points = new PointToPoint(
-                kind == CollectiveKind.SEND, peer, tag, type.code(), buffer.memory(), buffer.bytes(), this);
+                kind == CollectiveKind.SEND,
+                peer,
+                tag,
+                type.code(),
+                buffer.memory(),
+                buffer.bytes(),
+                TransferOptions.defaults().withPriority(options.priority()),
+                this);
+        Duration timeout = options.timeout();
+        this.timeoutNanos = (timeout == null ? parts.timeout() : timeout).toNanos();
     }
 
-    Movement call(CollectiveOptions options) {
-        Duration timeout = options.timeout();
-        timeoutNanos = (timeout == null ? parts.timeout() : timeout).toNanos();
-        parts.loop().submit(points, timeoutNanos);
+    Movement call() {
+        StartEvent event = options.startAfter();
+        if (event == null) {
+            parts.loop().submit(points, timeoutNanos);
+        } else {
+            points.gate();
+            parts.loop().submit(points, timeoutNanos);
+            event.whenHappened(error -> parts.happened(points, kind, error));
+        }
         return this;
     }
 

@@ -117,7 +117,7 @@ public interface Team extends CollectiveOperations<Collective> {
     /**
      * Sends elements to another rank, which receives them with the same tag, type and count. Not a collective: it has no
      * place in the order of the others, and may be called from anywhere. Messages of one tag between two ranks are
-     * received in the order in which they were sent.
+     * received in the order in which they were sent; one with a start event is sent when that has happened.
      *
      * @param source the elements, in host memory
      * @param sourceOffset where they begin, in bytes
@@ -125,12 +125,11 @@ public interface Team extends CollectiveOperations<Collective> {
      * @param type the type of the elements
      * @param peer the rank that receives them, not this one
      * @param tag any number
-     * @param options the time-out; no algorithm and no start event
+     * @param options time-out, priority and start; no algorithm
      * @param callback receives the terminal signal: the receiver has taken them, or is certain to
      * @return the send
      * @throws IndexOutOfBoundsException if the buffer leaves its region, or there is no such rank
      * @throws IllegalArgumentException if the peer is this rank, the count is negative, or the options name an algorithm
-     *     or an event
      */
     Collective send(
             MemoryRegion source,
@@ -151,7 +150,7 @@ public interface Team extends CollectiveOperations<Collective> {
      * @param type the type of the elements
      * @param peer the rank that sends them, not this one
      * @param tag any number
-     * @param options the time-out; no algorithm and no start event
+     * @param options time-out and start; no algorithm
      * @param callback receives the terminal signal
      * @return the receive
      * @throws IndexOutOfBoundsException if the buffer leaves its region, or there is no such rank

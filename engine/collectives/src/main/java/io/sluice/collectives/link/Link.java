@@ -12,6 +12,7 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferOptions;
+import io.sluice.engine.TransferPriority;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
@@ -31,6 +32,7 @@ public final class Link {
     private static final VarHandle WORD = MappedPeer.WORD;
     private static final ValueLayout.OfLong HEADER = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final int SIZES = Integer.SIZE;
+    private static final int PRIORITIES = TransferPriority.values().length;
     private static final int SMALLEST_SIZE = 4;
     private static final int FREEING_TRANSFERS = 4;
 
@@ -172,7 +174,8 @@ public final class Link {
         private final SignalUpdate arrived;
         private final long at;
         private final long staging;
-        private final @Nullable PreparedTransfer[] bySize = new PreparedTransfer[SIZES];
+        // by priority and size
+        private final @Nullable PreparedTransfer[] prepared = new PreparedTransfer[PRIORITIES * SIZES];
         private boolean busy;
         private boolean copied;
 
@@ -184,12 +187,13 @@ public final class Link {
         }
 
         /** The transfer that writes the staged header and message, which is rounded up to a power of two. */
-        PreparedTransfer ofSize(int bytes) {
-            int index =
+        PreparedTransfer ofSize(int bytes, TransferOptions options) {
+            int power =
                     bytes == 0 ? 0 : Math.max(SMALLEST_SIZE, Integer.SIZE - Integer.numberOfLeadingZeros(bytes - 1));
-            PreparedTransfer transfer = bySize[index];
+            int index = options.priority().ordinal() * SIZES + power;
+            PreparedTransfer transfer = prepared[index];
             if (transfer == null) {
-                long length = LinkLayout.HEADER_BYTES + (index == 0 ? 0 : Math.min(1L << index, layout.smallBytes()));
+                long length = LinkLayout.HEADER_BYTES + (power == 0 ? 0 : Math.min(1L << power, layout.smallBytes()));
                 transfer = connection
                         .prepared()
                         .writeWithSignal(
@@ -199,9 +203,9 @@ public final class Link {
                                 at + LinkLayout.HEADER_AT,
                                 length,
                                 arrived,
-                                TransferOptions.defaults(),
+                                options,
                                 this);
-                bySize[index] = transfer;
+                prepared[index] = transfer;
             }
             return transfer;
         }
@@ -267,8 +271,18 @@ public final class Link {
         }
     }
 
-    /** Sends a header and a small message, which may be changed at once. */
+    /** Sends a header and a small message, which may be changed at once, with normal priority. */
     public void sendSmall(long header, long count, MemorySegment from, long offset, int length) {
+        sendSmall(header, count, from, offset, length, TransferOptions.defaults());
+    }
+
+    /**
+     * Sends a header and a small message, which may be changed at once.
+     *
+     * @param options the priority; no deadline and no event
+     */
+    public void sendSmall(
+            long header, long count, MemorySegment from, long offset, int length, TransferOptions options) {
         Slot slot = slots[nextSlot()];
         MappedPeer to = mapped;
         if (to != null) {
@@ -281,7 +295,7 @@ public final class Link {
             MemorySegment.copy(from, offset, staged, slot.staging + LinkLayout.HEADER_BYTES, length);
         }
         slot.copied = true;
-        begin(slot, slot.ofSize(length));
+        begin(slot, slot.ofSize(length, options));
     }
 
     private void store(MappedPeer to, Slot slot, long header, long count, MemorySegment from, long offset, int length) {

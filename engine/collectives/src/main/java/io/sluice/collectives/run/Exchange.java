@@ -161,18 +161,18 @@ final class Exchange {
         PointToPoint data = next.data;
         int cost = 1 << 10;
         if (data == null) {
-            sendHeader(next.kind, next.id, 0, 0, 0);
+            sendHeader(next.kind, next.id, TransferOptions.defaults());
             outgoing.remove();
         } else if (next.kind == ANNOUNCE) {
             announce(data);
             outgoing.remove();
         } else if (data.moved < 0) {
-            sendHeader(DATA, next.id, 0, 0, 0);
+            sendHeader(DATA, next.id, data.options);
             data.moved = 0;
         } else {
             long length = Math.min(chunkBytes, data.bytes - data.moved);
             remember(data);
-            link.send(data.memory.region(), data.memory.offset() + data.moved, length, TransferOptions.defaults());
+            link.send(data.memory.region(), data.memory.offset() + data.moved, length, data.options);
             begun(data);
             data.moved += length;
             cost += (int) length;
@@ -189,7 +189,7 @@ final class Exchange {
         long header = header(ANNOUNCE, data.id, data.type, data.tag);
         int small = data.bytes <= link.smallBytes() ? (int) data.bytes : 0;
         remember(data);
-        link.sendSmall(header, data.bytes, data.memory.segment(), data.memory.offset(), small);
+        link.sendSmall(header, data.bytes, data.memory.segment(), data.memory.offset(), small, data.options);
         begun(data);
         data.moved = -1;
     }
@@ -212,8 +212,8 @@ final class Exchange {
         return link.isMapped() && (link.hasArrived() || (!outgoing.isEmpty() && link.canSend()));
     }
 
-    private void sendHeader(int kind, int id, int type, int tag, long bytes) {
-        link.sendSmall(header(kind, id, type, tag), bytes, link.memory(), 0, 0);
+    private void sendHeader(int kind, int id, TransferOptions options) {
+        link.sendSmall(header(kind, id, 0, 0), 0, link.memory(), 0, 0, options);
     }
 
     private static long header(int kind, int id, int type, int tag) {

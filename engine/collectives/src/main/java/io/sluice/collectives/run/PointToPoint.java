@@ -1,5 +1,7 @@
 package io.sluice.collectives.run;
 
+import io.sluice.engine.TransferOptions;
+
 /** Elements that one rank sends and another receives; both name each other and a tag. */
 public final class PointToPoint extends Pending {
     final boolean sends;
@@ -8,6 +10,7 @@ public final class PointToPoint extends Pending {
     final int type;
     final Memory memory;
     final long bytes;
+    final TransferOptions options;
 
     // of the sender: its number on the link
     int id;
@@ -24,8 +27,17 @@ public final class PointToPoint extends Pending {
      * @param type the type's code
      * @param memory what is sent, or where it goes
      * @param bytes how much
+     * @param options of the transfers of a sender
      */
-    public PointToPoint(boolean sends, int peer, int tag, int type, Memory memory, long bytes, RunEnd end) {
+    public PointToPoint(
+            boolean sends,
+            int peer,
+            int tag,
+            int type,
+            Memory memory,
+            long bytes,
+            TransferOptions options,
+            RunEnd end) {
         super(end);
         this.sends = sends;
         this.peer = peer;
@@ -33,6 +45,7 @@ public final class PointToPoint extends Pending {
         this.type = type;
         this.memory = memory;
         this.bytes = bytes;
+        this.options = options;
     }
 
     /** Returns how many bytes have arrived; any thread. */

@@ -442,12 +442,12 @@ public final class Run extends Pending {
         if (step.length() <= link.smallBytes()) {
             messages[index] = COPIED;
             link.sendingFor(number);
-            link.sendSmall(headerWord, count, from.segment(), offset, (int) step.length());
+            link.sendSmall(headerWord, count, from.segment(), offset, (int) step.length(), options);
             return true;
         }
         if (!link.sendsFor(number)) {
             link.sendingFor(number);
-            link.sendSmall(headerWord, count, from.segment(), offset, 0);
+            link.sendSmall(headerWord, count, from.segment(), offset, 0, options);
             if (!link.canSend()) {
                 return false;
             }

@@ -9,6 +9,8 @@ import io.sluice.engine.EngineLoop;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -53,6 +55,8 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, Failures.Tea
     private boolean found;
     private final PendingList all = new PendingList();
     private final CallsOfRanks calls = new CallsOfRanks();
+    // sends and receives that wait for their events
+    private final List<PointToPoint> gated = new ArrayList<>();
     private boolean left;
 
     /**
@@ -236,6 +240,9 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, Failures.Tea
         for (Pending run = incoming.poll(); run != null; run = incoming.poll()) {
             accept(run);
         }
+        if (!gated.isEmpty()) {
+            beginOpened();
+        }
         int used = 0;
         firstChannel = (firstChannel + 1) % channels.length;
         for (int i = 0; i < channels.length && used < budget && failures.failure() == null; i++) {
@@ -255,12 +262,36 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, Failures.Tea
             disagree(calls.called(run));
             int channel = run.pinnedChannel();
             channels[channel < 0 ? (int) (run.number() % channels.length) : channel].add(run);
-        } else if (added instanceof PointToPoint point && failures.failure() == null) {
-            links.exchange(point.peer).add(point);
-            exchangesReady = true;
+        } else if (added instanceof PointToPoint point) {
+            begin(point);
         }
         if (all.isEarliest(added.deadline)) {
             lookAt(all.nextDeadline());
+        }
+    }
+
+    private void begin(PointToPoint point) {
+        SluiceException refusal = point.refusal();
+        if (point.isGated()) {
+            gated.add(point);
+        } else if (refusal != null) {
+            failures.failHere(refusal);
+        } else if (failures.failure() == null) {
+            links.exchange(point.peer).add(point);
+            exchangesReady = true;
+        }
+    }
+
+    /** Begins sends and receives whose events have happened. */
+    private void beginOpened() {
+        for (int i = 0; i < gated.size(); ) {
+            PointToPoint point = gated.get(i);
+            if (point.isGated()) {
+                i++;
+            } else {
+                gated.remove(i);
+                begin(point);
+            }
         }
     }
 
