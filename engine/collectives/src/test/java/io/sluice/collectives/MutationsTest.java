@@ -11,26 +11,32 @@ import org.junit.jupiter.params.provider.CsvSource;
 class MutationsTest {
     @ParameterizedTest
     @CsvSource({
-        "droppedContribution, plan.Plan, step",
-        "swappedChunks, plan.Plan, step",
-        "earlySignal, link.Link, hasArrived",
-        "staleBuffer, link.Link, payloadAt",
-        "offsetByOne, plan.Step, toOffset"
+        "tcp, droppedContribution, plan.Plan, step",
+        "tcp, swappedChunks, plan.Plan, step",
+        "tcp, earlySignal, link.Link, hasArrived",
+        "tcp, staleBuffer, link.Link, payloadAt",
+        "tcp, offsetByOne, plan.Step, toOffset",
+        "reordering, droppedContribution, plan.Plan, step",
+        "reordering, swappedChunks, plan.Plan, step",
+        "reordering, earlySignal, link.Link, hasArrived",
+        "reordering, staleBuffer, link.Link, payloadAt",
+        "reordering, offsetByOne, plan.Step, toOffset"
     })
-    void everyCollectiveGivesEveryRankItsElements(String mutation, String changedClass, String changedMethod) {
+    void everyCollectiveGivesEveryRankItsElements(
+            String transport, String mutation, String changedClass, String changedMethod) {
         MutatedClasses classes =
                 new MutatedClasses(Mutations.class, "io.sluice.collectives." + changedClass, changedMethod, mutation);
         Throwable failure = catchThrowable(
-                () -> classes.run("CollectivesTest", "everyCollectiveGivesEveryRankItsElements", "tcp", 3));
+                () -> classes.run("CollectivesTest", "everyCollectiveGivesEveryRankItsElements", transport, 3));
         assertThat(classes.isChanged())
                 .as("there is a method %s of %s to change", changedMethod, changedClass)
                 .isTrue();
-        assertThat(failure).as(mutation).isNotNull();
-        System.out.println("MutationsTest: " + mutation + " fails by " + failure);
+        assertThat(failure).as("%s over %s", mutation, transport).isNotNull();
+        System.out.println("MutationsTest: " + mutation + " over " + transport + " fails by " + failure);
     }
 
     @ParameterizedTest
-    @CsvSource("tcp, 3")
+    @CsvSource({"tcp, 3", "reordering, 3"})
     void withoutAMutationItPasses(String transport, int size) throws Throwable {
         new MutatedClasses(Mutations.class, "", "", "")
                 .run("CollectivesTest", "everyCollectiveGivesEveryRankItsElements", transport, size);
