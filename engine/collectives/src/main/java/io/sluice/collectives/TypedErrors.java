@@ -41,7 +41,8 @@ record TypedErrors(String team) implements TeamErrors {
     public SluiceException mismatch(int peer, long ownHeader, long ownCount, long peerHeader, long peerCount) {
         if (Header.isSameCall(ownHeader, peerHeader) && ownCount == peerCount) {
             return new CollectiveMismatchException("this rank of " + team + " and rank " + peer
-                    + " called different collectives before " + text(ownHeader, ownCount));
+                    + " called different collectives before " + text(ownHeader, ownCount)
+                    + ", or prepared them in another order");
         }
         return new CollectiveMismatchException("the ranks of " + team + " called different collectives: this one "
                 + text(ownHeader, ownCount) + ", rank " + peer + " " + text(peerHeader, peerCount));

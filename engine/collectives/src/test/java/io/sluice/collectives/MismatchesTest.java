@@ -1,6 +1,7 @@
 package io.sluice.collectives;
 
 import static io.sluice.testkit.Patience.await;
+import static io.sluice.testkit.Patience.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.MemoryRegion;
@@ -15,6 +16,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -178,6 +180,23 @@ class MismatchesTest {
         assertThat(errors)
                 .as("%s, but rank %d %s", what, odd, other)
                 .allSatisfy(error -> assertThat(error).isInstanceOf(CollectiveMismatchException.class));
+    }
+
+    /** Where they run depends on the order in which they were prepared. */
+    @Test
+    void preparedOnesThatStartInAnotherOrderAreAnError() {
+        try (Ranks ranks = Ranks.form("tcp", 2)) {
+            List<List<PersistentCollective>> prepared = ranks.each(rank -> {
+                CollectiveOperations<PersistentCollective> team =
+                        ranks.team(rank).prepare();
+                CollectiveCallback none = (called, error) -> {};
+                CollectiveOptions options = CollectiveOptions.defaults();
+                return List.of(team.barrier(options, none), team.barrier(options, none));
+            });
+            List<CompletableFuture<Void>> ended = ranks.startEach(
+                    (rank, team, callback) -> prepared.get(rank).get(rank).start(callback));
+            ended.forEach(each -> failure(each, CollectiveMismatchException.class));
+        }
     }
 
     /** Calls on a rank. */

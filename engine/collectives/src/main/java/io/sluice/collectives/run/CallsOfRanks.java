@@ -27,10 +27,21 @@ final class CallsOfRanks {
      */
     record Awaited(int peer, long number, long header, long count) {}
 
-    /** Gives the next collective its number; returns what a peer has called in its place, or null. */
+    /** Returns the channel of the next collective, if that is this one. */
+    int channelOf(Run run, int channels) {
+        int pinned = run.pinnedChannel();
+        return pinned < 0 ? (int) (next % channels) : pinned;
+    }
+
+    /**
+     * Gives the next collective its number.
+     *
+     * @param channel where it runs
+     * @return what a peer has called in its place, or null
+     */
     @Nullable
-    HeaderMismatch called(Run run) {
-        run.numbered(next, history);
+    HeaderMismatch called(Run run, int channel) {
+        run.numbered(next, Header.onChannel(history, channel));
         int place = (int) (next % KEPT);
         headers[place] = run.header();
         counts[place] = run.count();

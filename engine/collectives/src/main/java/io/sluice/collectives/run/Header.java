@@ -3,7 +3,7 @@ package io.sluice.collectives.run;
 /**
  * The first word of a header. From the highest bits on: kind and algorithm in 6 bits each, type and operation in 5 each, the
  * root in 10, the lowest 12 bits of the collective's number, and in 20 bits the history: what follows from all collectives
- * that the rank has called before. So ranks whose calls differ find it with the next message between any two of them, though
+ * that the rank has called before, and from the channel. So ranks whose calls differ find it with the next message between any two of them, though
  * the messages of these calls may never be looked at. The second word is the count that both ranks of a link must agree on.
  */
 public final class Header {
@@ -85,6 +85,11 @@ public final class Header {
     /** The word of a call with its number and what was called before. */
     static long numbered(long header, long number, int history) {
         return header | (number & NUMBER_MASK) << NUMBER_SHIFT | history;
+    }
+
+    /** The history for a call on a channel: ranks that do not prepare alike may use different ones, and never meet. */
+    static int onChannel(int history, int channel) {
+        return history + channel * STEP & HISTORY_MASK;
     }
 
     /**

@@ -259,9 +259,9 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, Failures.Tea
         found = true;
         all.add(added);
         if (added instanceof Run run) {
-            disagree(calls.called(run));
-            int channel = run.pinnedChannel();
-            channels[channel < 0 ? (int) (run.number() % channels.length) : channel].add(run);
+            int channel = calls.channelOf(run, channels.length);
+            disagree(calls.called(run, channel));
+            channels[channel].add(run);
         } else if (added instanceof PointToPoint point) {
             begin(point);
         }
