@@ -42,7 +42,7 @@ class RootMismatchesTest {
     }
 
     private static List<MemoryRegion> buffers(Ranks ranks, long count) {
-        return ranks.each(rank -> ranks.region(rank, 2 * ranks.size() * count * INT.bytes()));
+        return ranks.each(rank -> ranks.region(rank, 2L * ranks.size() * count * INT.bytes()));
     }
 
     /** Something that all ranks call alike: in a ring not all hear of all others. */

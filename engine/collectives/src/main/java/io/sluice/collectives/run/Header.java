@@ -30,8 +30,8 @@ public final class Header {
      * @throws IllegalArgumentException if a code has more bits than its place
      */
     public static long of(int kind, int type, int operation, int algorithm, int root) {
-        if ((kind & ~SIX_BITS | algorithm & ~SIX_BITS | type & ~FIVE_BITS | operation & ~FIVE_BITS | root & ~ROOT_MASK)
-                != 0) {
+        int unplaced = ((kind | algorithm) & ~SIX_BITS) | ((type | operation) & ~FIVE_BITS) | (root & ~ROOT_MASK);
+        if (unplaced != 0) {
             throw new IllegalArgumentException("no header holds kind " + kind + ", type " + type + ", operation "
                     + operation + ", algorithm " + algorithm + ", root " + root);
         }
@@ -101,6 +101,6 @@ public final class Header {
         long root = root(header);
         long rest = header >>> ROOT_SHIFT ^ root;
         long mixed = (rest * SPREAD ^ count) * SPREAD;
-        return (int) (before * (long) STEP + ((mixed ^ mixed >>> ROOT_SHIFT) & HISTORY_MASK ^ root)) & HISTORY_MASK;
+        return (int) (before * (long) STEP + (((mixed ^ mixed >>> ROOT_SHIFT) & HISTORY_MASK) ^ root)) & HISTORY_MASK;
     }
 }
