@@ -33,13 +33,13 @@ class AlgorithmTableTest {
         }
     }
 
-    /** All algorithms of two ranks send as many bytes, and an exchange of all needs one round. */
+    /** All algorithms of two ranks send as many bytes; an exchange of all needs one round, of halves half the sums. */
     @Test
-    void twoRanksExchangeAllThatTheyReduce() {
+    void twoRanksExchangeAllOrHalvesOfWhatTheyReduce() {
         AlgorithmTable table = AlgorithmTable.defaults();
+        assertThat(table.choose(CollectiveKind.ALL_REDUCE, "tcp", 2, 64 << 10)).isEqualTo(Algorithm.RECURSIVE_DOUBLING);
+        assertThat(table.choose(CollectiveKind.ALL_REDUCE, "tcp", 2, 1 << 20)).isEqualTo(Algorithm.RABENSEIFNER);
         for (long bytes : new long[] {8 << 10, 64 << 10, 1 << 20, 1L << 30}) {
-            assertThat(table.choose(CollectiveKind.ALL_REDUCE, "tcp", 2, bytes))
-                    .isEqualTo(Algorithm.RECURSIVE_DOUBLING);
             assertThat(table.choose(CollectiveKind.ALL_REDUCE, "shm", 2, bytes + 1))
                     .isEqualTo(Algorithm.MAPPED);
         }
