@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -450,27 +451,23 @@ public abstract class CommBackendContract {
     @Test
     void operationsOfALostRankEndWithAnError() {
         List<SymmetricMemory> memory = allocate(BYTES);
-        CompletableFuture<Void> closed = ranks.engine(2).closeAsync();
-        Patience.until(
-                "the loss is known",
-                () -> ranks.team(0).ended().toCompletableFuture().isDone());
-        CompletableFuture<Void> put = new CompletableFuture<>();
+        await(ranks.engine(2).closeAsync());
+        // the team may know of the loss before the connection that carries the put has ended
+        Patience.until("a put to the lost rank fails", () -> await(errorOfPut(memory.get(0), 2)) != null);
+        await(start(0, callback -> backends.getFirst().flush(callback)));
+    }
+
+    /** Puts from rank 0; completes with the error, or null. */
+    private CompletableFuture<@Nullable SluiceException> errorOfPut(SymmetricMemory memory, int peer) {
+        CompletableFuture<@Nullable SluiceException> ended = new CompletableFuture<>();
         on(0, () -> {
             try {
-                backends.getFirst().put(memory.get(0), 0, memory.get(0), 0, 64, 2, error -> {
-                    if (error == null) {
-                        put.complete(null);
-                    } else {
-                        put.completeExceptionally(error);
-                    }
-                });
+                backends.getFirst().put(memory, 0, memory, 0, 64, peer, ended::complete);
             } catch (SluiceException e) {
-                put.completeExceptionally(e);
+                ended.complete(e);
             }
             return true;
         });
-        failure(put, SluiceException.class);
-        await(start(0, callback -> backends.getFirst().flush(callback)));
-        await(closed);
+        return ended;
     }
 }
