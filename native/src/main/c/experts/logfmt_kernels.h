@@ -13,7 +13,7 @@
  *
  * DeepEP takes its GPU's approximate logarithm and power, and folds low into r. Here both are polynomials within 2^-22 of the
  * value, in float32 with each step rounded; the difference to low is taken first, so that the extremes have codes 1 and 511
- * whatever rounding does; and r is its series 3/2 - step * ln(2) / 8, which is exact to 2^-21 for every step. Near the bounds a
+ * however it is rounded; and r is its series 3/2 - step * ln(2) / 8, which is exact to 2^-21 for every step. Near the bounds a
  * code may so differ by one from DeepEP's.
  */
 

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * A rank names another root than the others. Ranks that only send may have ended before they hear of each other, and no rank
- * may await what they have sent: then the next call is an error, whatever it is.
+ * may await what they have sent: then any next call is an error.
  */
 class RootMismatchesTest {
     private static final CollectiveOptions DEFAULTS = CollectiveOptions.defaults();

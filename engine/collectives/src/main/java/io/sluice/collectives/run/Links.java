@@ -138,7 +138,7 @@ final class Links {
         return false;
     }
 
-    /** From now on the engine tells of what is waited for; mapped peers must do so themselves. */
+    /** From now on the engine reports what is waited for; mapped peers must do so themselves. */
     void sleep() {
         for (Channel channel : channels) {
             channel.sleeps();

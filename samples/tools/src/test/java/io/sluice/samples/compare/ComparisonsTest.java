@@ -372,24 +372,24 @@ class ComparisonsTest {
                 pinning,
                 arguments -> arguments,
                 () -> false,
-                Path.of("/work"),
-                new BenchEnvironment.CommandLog(Path.of("/work")));
+                Path.of("/build"),
+                new BenchEnvironment.CommandLog(Path.of("/build")));
         assertThat(String.join(" ", CollectivePeer.OPENMPI_VADER.command(four, environment)))
                 .isEqualTo("mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none -np 4 --mca pml ob1"
-                        + " --mca btl self,vader --mca mpi_yield_when_idle 1 /work/collective-openmpi allreduce 8 0,2"
+                        + " --mca btl self,vader --mca mpi_yield_when_idle 1 /build/collective-openmpi allreduce 8 0,2"
                         + " 10 20");
         assertThat(String.join(" ", CollectivePeer.MPICH.command(four, environment)))
-                .isEqualTo("mpiexec.hydra -n 4 /work/collective-mpich allreduce 8 0,2 10 20");
+                .isEqualTo("mpiexec.hydra -n 4 /build/collective-mpich allreduce 8 0,2 10 20");
         Collectives barrier = Collectives.of(Route.TCP, BenchCollective.BARRIER, 0, 2);
         assertThat(String.join(" ", CollectivePeer.GLOO_RING.command(barrier, environment)))
-                .isEqualTo("/work/collective-gloo 2 barrier 0 0,2 10 20");
+                .isEqualTo("/build/collective-gloo 2 barrier 0 0,2 10 20");
         Experts experts = new Experts(Route.TCP, ExpertMode.LOW_LATENCY, 8, true, 2);
         assertThat(String.join(" ", ExpertPeer.OPENMPI_TCP.command(experts, environment)))
                 .isEqualTo("mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none -np 2 --mca pml ob1"
-                        + " --mca btl self,tcp --mca btl_tcp_if_include 127.0.0.1/8 /work/collective-openmpi-experts"
+                        + " --mca btl self,tcp --mca btl_tcp_if_include 127.0.0.1/8 /build/collective-openmpi-experts"
                         + " low-latency fp8 8 7168 8 256 0,2 10 20");
         assertThat(String.join(" ", ExpertPeer.COPIES.command(experts, environment)))
-                .isEqualTo("/work/experts 2 low-latency fp8 8 7168 8 256 0,2 10 20");
+                .isEqualTo("/build/experts 2 low-latency fp8 8 7168 8 256 0,2 10 20");
         assertThat(RankSharing.of(4, pinning)).isEqualTo(new RankSharing(4, 2, 2.0));
     }
 
