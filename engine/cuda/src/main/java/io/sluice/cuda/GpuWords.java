@@ -7,12 +7,11 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Words and bytes of a GPU's memory as threads of the host see them, over a stream of their own with the greatest priority: a copy
  * engine reads and stores, which does not wait for kernels, and a kernel adds and swaps, atomically towards all GPUs that have native
- * atomics over their links. Any thread; the calls follow each other as they came. A GPU that does not answer fails this and all calls
+ * atomics over their links. Any thread; the calls follow each other. A GPU that does not answer fails this and all calls
  * until it does.
  */
 final class GpuWords {
@@ -24,8 +23,7 @@ final class GpuWords {
     private static final long LOOK_NANOS = 20_000;
     private static final long LONGEST_NANOS = 2_000_000_000L;
 
-    // fair: a poller must not wait for as long as another thread goes on
-    private final ReentrantLock lock = new ReentrantLock(true);
+    private final WordLock lock = new WordLock();
     private final String id;
     private final long stream;
     private final PinnedMemory pinned;
