@@ -18,6 +18,9 @@ public final class GpuWork {
     /** The most launches that one may have, and that may be under way in a stream. */
     public static final int MOST_LAUNCHES = 256;
 
+    /** How many works may be {@linkplain #submitUnnumbered submitted} before the stream stores a number. */
+    public static final int MOST_UNNUMBERED = 32;
+
     private final StreamSequence stream;
     private final MemorySegment records;
     private final int count;
@@ -33,16 +36,16 @@ public final class GpuWork {
         used = List.copyOf(builder.used);
         arguments = builder.launches.stream().map(Launch::arguments).toList();
         for (int i = 0; i < count; i++) {
-            put(builder.launches.get(i), (long) i * CudaStream.REQUEST_BYTES, i == count - 1);
+            put(builder.launches.get(i), (long) i * CudaStream.REQUEST_BYTES);
         }
         used.forEach(each -> each.usedOn(stream));
     }
 
     private record Launch(GpuKernel kernel, LaunchShape shape, KernelArguments arguments) {}
 
-    private void put(Launch launch, long at, boolean isLast) {
+    private void put(Launch launch, long at) {
         LaunchShape shape = launch.shape();
-        stream.prepare(records, at, CudaStream.LAUNCH, isLast);
+        stream.prepare(records, at, CudaStream.LAUNCH);
         records.set(ValueLayout.JAVA_INT, at + CudaStream.REQUEST_COUNT_OFFSET, shape.gridX());
         put(at, CudaStream.REQUEST_SOURCES_OFFSET, shape.gridY() | (long) shape.gridZ() << Integer.SIZE);
         put(
@@ -158,8 +161,27 @@ public final class GpuWork {
      * @throws IllegalStateException if two threads submit work of one stream at the same time
      */
     public long submit() {
+        return submit(true);
+    }
+
+    /**
+     * Gives the launches to the stream as {@link #submit} does, but has the stream store no number behind them, which takes a GPU
+     * about as long as a short kernel. Their number counts as reached with the next that is stored: by the next {@link #submit}, or of
+     * every {@link #MOST_UNNUMBERED}th work that is submitted like this.
+     *
+     * @return the number of the work in its stream
+     * @throws GpuClosedException as for {@link #submit}
+     * @throws io.sluice.engine.TooManyPendingException as for {@link #submit}
+     * @throws CudaException as for {@link #submit}
+     * @throws IllegalStateException as for {@link #submit}
+     */
+    public long submitUnnumbered() {
+        return submit(false);
+    }
+
+    private long submit(boolean isNumbered) {
         try {
-            return stream.submit(records, count, used);
+            return stream.submit(records, count, isNumbered, used);
         } finally {
             // the driver reads the records and the arguments
             Reference.reachabilityFence(this);

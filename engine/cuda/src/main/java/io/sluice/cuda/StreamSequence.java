@@ -7,11 +7,11 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Numbers the work given to a user's stream from 1 on: the stream stores each number in a word of pinned memory when it is
- * through with that work. One thread submits at a time; all else is for any thread.
+ * Numbers the work given to a user's stream from 1 on: the stream stores a number in a word of pinned memory when it is through with that
+ * work, or with a later one. One thread submits at a time; all else is for any thread.
  */
 final class StreamSequence {
     /**
@@ -25,6 +25,10 @@ final class StreamSequence {
     private static final long END_OFFSET = 64;
     // more than can be under way
     private static final int NUMBERS = 1024;
+    // who gives the stream something
+    private static final int NONE = 0;
+    private static final int SUBMITTER = 1;
+    private static final int MARKER = 2;
 
     private final String gpu;
     private final long device;
@@ -32,13 +36,16 @@ final class StreamSequence {
     private final boolean isOwn;
     private final PinnedMemory pinned;
     private final Lifetime life;
-    private final AtomicBoolean submitting = new AtomicBoolean();
+    // one of those below
+    private final AtomicInteger user = new AtomicInteger();
     private volatile long submitted;
     // the driver's error, negated, with which it failed for good; 0 if it has not
     private volatile int failure;
 
-    // the submitting thread's: how many launches there were up to each of the last numbers
+    // the user's: how many launches there were up to each of the last numbers
     private final long[] launchesUpTo = new long[NUMBERS];
+    // and the last number that the stream stores
+    private long lastStored;
 
     private StreamSequence(String gpu, long device, long stream, boolean isOwn, PinnedMemory pinned) {
         this.gpu = gpu;
@@ -99,10 +106,9 @@ final class StreamSequence {
     }
 
     /** Prepares a record of this stream, zeroed before. */
-    void prepare(MemorySegment records, long at, int operation, boolean isLast) {
+    void prepare(MemorySegment records, long at, int operation) {
         records.set(ValueLayout.JAVA_LONG, at + CudaStream.REQUEST_STREAM_OFFSET, stream);
         records.set(ValueLayout.JAVA_INT, at + CudaStream.REQUEST_OPERATION_OFFSET, operation);
-        records.set(ValueLayout.JAVA_LONG, at + CudaStream.REQUEST_WORD_OFFSET, isLast ? wordAddress() : 0);
     }
 
     private long wordAddress() {
@@ -152,28 +158,35 @@ final class StreamSequence {
 
     // ---- submitting ----
 
-    /** Gives it prepared records, whose last has the word, and returns their number. */
-    long submit(MemorySegment records, int count, List<StreamUses> used) {
+    /**
+     * Gives it prepared records and returns their number.
+     *
+     * @param isStored whether the stream stores it behind the last; else it may, now and then
+     */
+    long submit(MemorySegment records, int count, boolean isStored, List<StreamUses> used) {
         life.use();
         try {
-            if (!submitting.compareAndSet(false, true)) {
-                throw new IllegalStateException("two threads submit to " + life.what() + " at the same time");
+            while (!user.compareAndSet(NONE, SUBMITTER)) {
+                if (user.get() == SUBMITTER) {
+                    throw new IllegalStateException("two threads submit to " + life.what() + " at the same time");
+                }
+                Thread.onSpinWait();
             }
             try {
-                return give(records, count, used);
+                return give(records, count, isStored, used);
             } finally {
-                submitting.set(false);
+                user.set(NONE);
             }
         } finally {
             life.release();
         }
     }
 
-    private long give(MemorySegment records, int count, List<StreamUses> used) {
+    private long give(MemorySegment records, int count, boolean isStored, List<StreamUses> used) {
         if (failure != 0) {
             throw new CudaException(life.what() + " has failed", failure);
         }
-        // after `submitting` is set, which who closes one of them looks at afterwards
+        // after `user` is set, which who closes one of them looks at afterwards
         for (int i = 0; i < used.size(); i++) {
             used.get(i).ensureOpen();
         }
@@ -182,14 +195,21 @@ final class StreamSequence {
         long reached = word();
         long launches = launchesUpTo[slot(before)] + count;
         if (launches - launchesUpTo[slot(reached)] > MOST_LAUNCHES) {
+            if (lastStored < before) {
+                // so that it is reached, and there is room again
+                end(before);
+            }
             throw new TooManyPendingException(
                     "more than " + MOST_LAUNCHES + " launches are under way in " + life.what());
         }
         launchesUpTo[slot(number)] = launches;
-        records.set(
-                ValueLayout.JAVA_LONG,
-                (count - 1L) * CudaStream.REQUEST_BYTES + CudaStream.REQUEST_VALUE_OFFSET,
-                number);
+        boolean stores = isStored || number - lastStored >= GpuWork.MOST_UNNUMBERED;
+        long last = (count - 1L) * CudaStream.REQUEST_BYTES;
+        records.set(ValueLayout.JAVA_LONG, last + CudaStream.REQUEST_WORD_OFFSET, stores ? wordAddress() : 0);
+        records.set(ValueLayout.JAVA_LONG, last + CudaStream.REQUEST_VALUE_OFFSET, number);
+        if (stores) {
+            lastStored = number;
+        }
         int done = 0;
         while (done < count) {
             int taken = CudaStream.submit(records.address() + (long) done * CudaStream.REQUEST_BYTES, count - done);
@@ -208,7 +228,7 @@ final class StreamSequence {
         return (int) (number % NUMBERS);
     }
 
-    /** Ends what was refused in the middle, so that its number is reached when what was taken is done. */
+    /** Has the stream store a number behind what it was given, also where that was refused in the middle. */
     private void end(long number) {
         MemorySegment end = pinned.segment();
         end.set(ValueLayout.JAVA_LONG, END_OFFSET + CudaStream.REQUEST_VALUE_OFFSET, number);
@@ -217,13 +237,32 @@ final class StreamSequence {
             failure = taken;
         }
         submitted = number;
+        lastStored = number;
     }
 
     // ---- ending ----
 
-    /** The number of what was given last; −1 while a thread gives it more. */
+    /** The number of what was given last, which the stream stores; −1 while a thread gives it more. */
     long mark() {
-        return submitting.get() ? -1 : submitted;
+        if (!life.retain()) {
+            return submitted;
+        }
+        try {
+            if (!user.compareAndSet(NONE, MARKER)) {
+                return -1;
+            }
+            try {
+                long mark = submitted;
+                if (lastStored < mark) {
+                    end(mark);
+                }
+                return mark;
+            } finally {
+                user.set(NONE);
+            }
+        } finally {
+            life.release();
+        }
     }
 
     /** Whether it is through with a number, or has failed and does nothing any more. */

@@ -113,6 +113,52 @@ class GpuWorkTest {
     }
 
     @Test
+    void work_without_a_number_is_reached_with_what_follows_and_when_a_resource_closes() {
+        GpuWork work = filling(fill(1));
+        for (long number = 1; number <= 3; number++) {
+            assertThat(work.submitUnnumbered()).isEqualTo(number);
+        }
+        assertThat(stream.reached()).isZero();
+        assertThat(work.submit()).isEqualTo(4);
+        await(4);
+        // now and then one is stored
+        for (int i = 0; i < GpuWork.MOST_UNNUMBERED; i++) {
+            work.submitUnnumbered();
+        }
+        await(4 + GpuWork.MOST_UNNUMBERED);
+        work.submitUnnumbered();
+        PinnedBuffer other = PinnedBuffer.allocate(gpu, 8);
+        stream.work()
+                .launch(module.kernel("sluice_fill_pattern"), SHAPE, KernelArguments.ofLongs(other.address(), 8, 0))
+                .uses(other)
+                .build()
+                .submitUnnumbered();
+        other.close();
+        Patience.await(other.released());
+        await(6 + GpuWork.MOST_UNNUMBERED);
+    }
+
+    @Test
+    void a_stream_that_is_full_of_work_without_numbers_empties_again() {
+        GpuWork.Builder nine = stream.work().uses(buffer);
+        for (int i = 0; i < 9; i++) {
+            nine.launch(module.kernel("sluice_fill_pattern"), SHAPE, fill(i));
+        }
+        GpuWork work = nine.build();
+        gate().submit();
+        assertThatThrownBy(() -> {
+                    for (int i = 0; i < 40; i++) {
+                        work.submitUnnumbered();
+                    }
+                })
+                .isInstanceOf(TooManyPendingException.class);
+        long last = stream.submitted();
+        openGate();
+        await(last);
+        await(work.submit());
+    }
+
+    @Test
     void launches_of_one_work_follow_each_other_and_the_loop_hears_of_their_end() {
         SoftGpu.delay(200_000);
         KernelArguments filled = fill(0);
