@@ -144,9 +144,13 @@ int dma_flush_ways(void);
 
 /* streams.c */
 
+enum step { STEP_AGAIN, STEP_DONE, STEP_FAILED };
+
 enum operation_kind { COPY, FILL, WRITE_WORD, RECORD, WAIT_EVENT, CALL, LAUNCH };
 
-#define MAXIMUM_ARGUMENT_BYTES 256
+#define MAXIMUM_ARGUMENT_BYTES 4096
+/* What the twin of a kernel that waits keeps between its steps, 0 at first. */
+#define STEP_WORDS 2
 
 struct operation {
     struct operation *next;
@@ -163,6 +167,8 @@ struct operation {
     unsigned blocks;
     unsigned threads;
     uint8_t arguments[MAXIMUM_ARGUMENT_BYTES];
+    uint64_t own[STEP_WORDS];
+    enum step step;
 };
 
 /*
@@ -207,7 +213,12 @@ struct twin {
     bool (*run)(int ordinal, const uint8_t *arguments);
     /* If not NULL: whether it can run by now. */
     bool (*is_ready)(int ordinal, const uint8_t *arguments);
+    /* In place of both: goes on as far as it can, of a kernel that waits for others. Under the world. */
+    enum step (*step)(int ordinal, const uint8_t *arguments, uint64_t *own);
 };
+
+/* collectives.c: ends with one that has no name. */
+extern const struct twin collective_twins[];
 
 const struct twin *twin_of(const char *name);
 

@@ -189,5 +189,10 @@ const struct twin *twin_of(const char *name) {
             return &twins[i];
         }
     }
+    for (const struct twin *twin = collective_twins; twin->name != NULL; twin++) {
+        if (strcmp(twin->name, name) == 0) {
+            return twin;
+        }
+    }
     return NULL;
 }

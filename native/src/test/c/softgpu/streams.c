@@ -68,9 +68,13 @@ static bool is_closing(struct CUstream_st *stream) {
 }
 
 /* Whether an operation that waits may go on. Under the world. */
-static bool is_ready(struct CUstream_st *stream, const struct operation *operation) {
+static bool is_ready(struct CUstream_st *stream, struct operation *operation) {
     if (operation->kind == WAIT_EVENT) {
         return event_has_happened(operation->event, operation->recording);
+    }
+    if (operation->kind == LAUNCH && operation->twin->step != NULL) {
+        operation->step = operation->twin->step(stream->ordinal, operation->arguments, operation->own);
+        return operation->step != STEP_AGAIN;
     }
     return operation->kind != LAUNCH || operation->twin->is_ready == NULL
             || operation->twin->is_ready(stream->ordinal, operation->arguments);
@@ -122,7 +126,9 @@ static bool carry_out(struct CUstream_st *stream, struct operation *operation) {
             return true;
         case LAUNCH:
             COUNT(launches, 1);
-            return operation->twin->run(ordinal, operation->arguments);
+            return operation->twin->step != NULL
+                    ? operation->step == STEP_DONE
+                    : operation->twin->run(ordinal, operation->arguments);
         case WAIT_EVENT:
             return true;
     }
