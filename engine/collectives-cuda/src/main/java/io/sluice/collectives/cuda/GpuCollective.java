@@ -1,0 +1,68 @@
+package io.sluice.collectives.cuda;
+
+import io.sluice.collectives.CollectiveKind;
+import io.sluice.cuda.GpuWork;
+
+/**
+ * A collective of a {@link GpuTeam} that was checked and prepared, and is started again and again. The garbage collector frees it.
+ */
+public final class GpuCollective {
+    private final GpuTeam team;
+    private final CollectiveKind kind;
+    private final boolean exchanges;
+    private final GpuWork work;
+
+    GpuCollective(GpuTeam team, CollectiveKind kind, boolean exchanges, GpuWork work) {
+        this.team = team;
+        this.kind = kind;
+        this.exchanges = exchanges;
+        this.work = work;
+    }
+
+    /**
+     * Starts it: gives its kernels to the team's stream, behind what the stream has. Allocates nothing and waits for nothing, so that a
+     * poller may call it. One thread of a team starts collectives at a time, and all ranks start them in the same order.
+     *
+     * @return the number of its work in {@link GpuTeam#stream()}, to wait for by {@link GpuTeam#onReached}
+     * @throws io.sluice.engine.SluiceException the team's error, if it has ended
+     * @throws io.sluice.cuda.GpuClosedException if the team or one of its regions is closed here
+     * @throws io.sluice.engine.TooManyPendingException if {@link GpuWork#MOST_LAUNCHES} launches are under way. Nothing was started
+     * @throws io.sluice.cuda.CudaException if the driver refuses a launch
+     * @throws IllegalStateException if two threads start collectives of a team at the same time
+     */
+    public long start() {
+        team.ensureUsable();
+        return work.submit();
+    }
+
+    /**
+     * Starts it as {@link #start} does, for collectives that follow each other: its number counts as reached with that of a later one,
+     * see {@link GpuWork#submitUnnumbered}.
+     *
+     * @return the number of its work in {@link GpuTeam#stream()}
+     * @throws io.sluice.engine.SluiceException as for {@link #start}
+     * @throws IllegalStateException as for {@link #start}
+     */
+    public long startUnnumbered() {
+        team.ensureUsable();
+        return work.submitUnnumbered();
+    }
+
+    /**
+     * Returns the kind of the collective.
+     *
+     * @return the kind
+     */
+    public CollectiveKind kind() {
+        return kind;
+    }
+
+    /**
+     * Returns how the bytes go.
+     *
+     * @return true if by messages with flags into the scratch of the others, false if straight from and to the regions of all ranks
+     */
+    public boolean exchanges() {
+        return exchanges;
+    }
+}

@@ -1,0 +1,77 @@
+package io.sluice.collectives.cuda;
+
+import java.time.Duration;
+import java.util.Objects;
+
+/**
+ * Options of a {@link GpuTeam}, the same on all ranks. Immutable.
+ *
+ * @param exchangeBytes up to how many bytes a rank sends to all others together by messages with flags, which take twice the bytes and
+ *     half the latency: 8 bytes to 16 MiB. The team's memory has room for two messages of this length from each rank
+ * @param blocks the most blocks, of 512 threads, that a kernel has, 1 to 256. Few leave more of the GPU to others; 128 are needed for all
+ *     the bandwidth of NVLink
+ * @param timeout how long a kernel waits for the other ranks before the team ends with an error, positive
+ */
+public record GpuTeamOptions(long exchangeBytes, int blocks, Duration timeout) {
+    private static final long MOST_EXCHANGE_BYTES = 16L << 20;
+    private static final int UNIT = 8;
+    private static final GpuTeamOptions DEFAULTS = new GpuTeamOptions(512L << 10, 128, Duration.ofSeconds(30));
+
+    /**
+     * Checks the ranges.
+     *
+     * @throws IllegalArgumentException if one is out of its range
+     */
+    public GpuTeamOptions {
+        Objects.requireNonNull(timeout, "timeout");
+        if (exchangeBytes < UNIT || exchangeBytes > MOST_EXCHANGE_BYTES) {
+            throw new IllegalArgumentException(
+                    "exchangeBytes is %d to %d, not %d".formatted(UNIT, MOST_EXCHANGE_BYTES, exchangeBytes));
+        }
+        if (blocks < 1 || blocks > TeamLayout.MOST_BLOCKS) {
+            throw new IllegalArgumentException("blocks are 1 to %d, not %d".formatted(TeamLayout.MOST_BLOCKS, blocks));
+        }
+        if (timeout.isNegative() || timeout.isZero() || timeout.compareTo(Duration.ofNanos(Long.MAX_VALUE / 2)) > 0) {
+            throw new IllegalArgumentException("timeout is positive and at most 146 years, not " + timeout);
+        }
+    }
+
+    /**
+     * Returns the defaults.
+     *
+     * @return messages up to 512 KiB, 128 blocks, 30 s
+     */
+    public static GpuTeamOptions defaults() {
+        return DEFAULTS;
+    }
+
+    /**
+     * Returns these options with another limit of messages.
+     *
+     * @param bytes as {@link #exchangeBytes()}
+     * @return new options
+     */
+    public GpuTeamOptions withExchangeBytes(long bytes) {
+        return new GpuTeamOptions(bytes, blocks, timeout);
+    }
+
+    /**
+     * Returns these options with another number of blocks.
+     *
+     * @param most as {@link #blocks()}
+     * @return new options
+     */
+    public GpuTeamOptions withBlocks(int most) {
+        return new GpuTeamOptions(exchangeBytes, most, timeout);
+    }
+
+    /**
+     * Returns these options with another time-out.
+     *
+     * @param time as {@link #timeout()}
+     * @return new options
+     */
+    public GpuTeamOptions withTimeout(Duration time) {
+        return new GpuTeamOptions(exchangeBytes, blocks, time);
+    }
+}

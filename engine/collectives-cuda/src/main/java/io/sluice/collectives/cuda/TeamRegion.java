@@ -1,0 +1,105 @@
+package io.sluice.collectives.cuda;
+
+import io.sluice.collectives.SharedRegion;
+import io.sluice.collectives.Team;
+import io.sluice.cuda.GpuWork;
+import io.sluice.cuda.MappedRegion;
+import io.sluice.engine.MemoryRegion;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * A region of each rank of a {@link GpuTeam}, mapped for the GPUs of all. Made by {@link GpuTeam#share}. Any thread.
+ */
+public final class TeamRegion implements AutoCloseable {
+    private final Team team;
+    private final SharedRegion shared;
+    private final List<MappedRegion> mapped;
+    private final int number;
+    private final int rank;
+    private final long length;
+
+    /**
+     * Makes it.
+     *
+     * @param number of regions that the team has shared before, the same on all ranks
+     */
+    TeamRegion(Team team, SharedRegion shared, List<MappedRegion> mapped, int number) {
+        this.team = team;
+        this.shared = shared;
+        this.mapped = List.copyOf(mapped);
+        this.number = number;
+        this.rank = team.rank();
+        this.length = mapped.stream().mapToLong(MappedRegion::length).min().orElse(0);
+    }
+
+    /**
+     * Returns this rank's region.
+     *
+     * @return the region that was shared
+     */
+    public MemoryRegion local() {
+        return shared.local();
+    }
+
+    /**
+     * Returns how many bytes collectives can use.
+     *
+     * @return the length of the shortest rank's region
+     */
+    public long length() {
+        return length;
+    }
+
+    /** Where this rank's GPU finds a place in a rank's region. */
+    long address(int of, long offset) {
+        return mapped.get(of).address() + offset;
+    }
+
+    long own(long offset) {
+        return address(rank, offset);
+    }
+
+    int number() {
+        return number;
+    }
+
+    void check(Team user, long offset, long bytes) {
+        if (!user.equals(team)) {
+            throw new IllegalArgumentException("the region was shared by " + team + ", not by " + user);
+        }
+        Objects.checkFromIndexSize(offset, bytes, length);
+    }
+
+    /** Has work keep the regions of all ranks, or the own one. */
+    void usedBy(GpuWork.Builder work, boolean all) {
+        for (int i = 0; i < mapped.size(); i++) {
+            if (all || i == rank) {
+                work.uses(mapped.get(i));
+            }
+        }
+    }
+
+    /**
+     * Refuses collectives that use it, from now on, on this rank alone, and lets the other ranks' memory go once those that were
+     * started are done. This rank's region stays open, and other ranks may write to it until they have closed theirs: {@link
+     * MemoryRegion#close()} waits for that.
+     */
+    @Override
+    public void close() {
+        closeAsync();
+    }
+
+    /**
+     * Closes it.
+     *
+     * @return completes when nothing of the other ranks' memory is mapped here any more; a second call has the same result
+     */
+    public CompletableFuture<Void> closeAsync() {
+        mapped.forEach(MappedRegion::close);
+        return CompletableFuture.allOf(
+                        mapped.stream().map(MappedRegion::released).toArray(CompletableFuture[]::new))
+                .thenCompose(released -> shared.closeAsync());
+    }
+}

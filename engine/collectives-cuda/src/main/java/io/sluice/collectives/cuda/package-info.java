@@ -1,0 +1,8 @@
+/**
+ * Collectives on the memory of GPUs. Each rank of a {@link io.sluice.collectives.cuda.GpuTeam} has one GPU, which reaches the memory of
+ * the others over NVLink or PCIe, and launches the same kernels.
+ */
+@NullMarked
+package io.sluice.collectives.cuda;
+
+import org.jspecify.annotations.NullMarked;
