@@ -143,7 +143,7 @@ final class CombineCall extends LowLatencyCall<MemoryRegion> {
 
     /** Whether so many results of a rank are put together. */
     private boolean isTogether(int rows) {
-        return format == CombineFormat.BF16 && rows <= layout.mostTogether;
+        return format == CombineFormat.BF16 && rows <= layout.mostResultsTogether;
     }
 
     private void finish(@Nullable Peer peer) {

@@ -7,8 +7,10 @@ import io.sluice.engine.SluiceException;
 import io.sluice.experts.backend.PutBatch;
 import io.sluice.experts.backend.SymmetricMemory;
 import io.sluice.jni.ExpertKernels;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -29,9 +31,11 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
     private final LowLatencyLayout layout;
     private final ResultMemory result;
     private final Route route;
-    // elements of each rank's list that were received, and all of them
-    private final int[] listed;
+    // by rank, the elements of its list
     private final int[] totals;
+    // of the rank that is received: by element, and by token, the message; -1 for none
+    private final MemorySegment indices;
+    private final int[] messageOf;
     private DispatchFormat format = DispatchFormat.BF16;
     private @Nullable MemorySegment x;
     private long xOffset;
@@ -42,9 +46,17 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
     private int packed;
     private boolean announced;
     private boolean counted;
-    private int localExpert;
+    // what is received, so that it leaves the near caches anyway
+    private boolean isLarge;
+    private boolean opened;
+    private MemorySegment messages = MemorySegment.NULL;
+    private long messagesAt;
+    private int messageStride;
     private int source;
+    private int localExpert;
     private int row;
+    // its elements of the experts before
+    private int listed;
 
     DispatchCall(HookedCalls calls, LowLatencyMemory memory, ResultMemory result, BufferFigures figures) {
         super(calls, ExpertCallKind.LOW_LATENCY_DISPATCH, figures);
@@ -52,8 +64,10 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
         this.layout = memory.layout;
         this.result = result;
         this.route = result.route;
-        this.listed = new int[memory.ranks()];
         this.totals = new int[memory.ranks()];
+        this.indices = Arena.ofAuto().allocate((long) layout.mostListed * Integer.BYTES, Integer.BYTES);
+        this.messageOf = new int[layout.tokens];
+        Arrays.fill(messageOf, -1);
     }
 
     /** Takes the inputs; on the caller's thread. */
@@ -81,6 +95,7 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
         packed = 0;
         announced = false;
         counted = false;
+        opened = false;
         localExpert = 0;
         source = 0;
         row = 0;
@@ -100,7 +115,7 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
             ExpertKernels.pack(
                     memory.own,
                     layout.stageAt(set, 0),
-                    layout.slotBytes(),
+                    layout.slotStride(),
                     Objects.requireNonNull(x),
                     xOffset,
                     rowBytes,
@@ -158,43 +173,38 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
                     at + LowLatencyLayout.countIn(expert - first),
                     (generation << HALF_WORD) | (route.count(expert) + 1));
         }
-        route.writeTokens(first, end, target, at + layout.tokenIn(0));
         route.writeSlots(first, end, target, at + layout.combineSlotIn(0));
     }
 
     private void put(Peer peer) {
         int first = peer.rank * layout.localExperts;
-        int listed = route.count(first, first + layout.localExperts);
-        if (listed <= layout.mostTogether) {
-            collectMessages(peer, first, listed);
-            peer.putTogether(set, listed, format);
+        int end = first + layout.localExperts;
+        int messages = route.choose(first, end);
+        if (messages <= layout.mostTogether(format)) {
+            collectMessages(peer, messages);
+            peer.putTogether(set, messages, format);
         } else {
-            putMessages(peer, first);
-            peer.announceDispatch(set, layout.combineSlotIn(listed));
+            putMessages(peer, messages);
+            peer.announceDispatch(set, layout.combineSlotIn(route.count(first, end)));
         }
     }
 
-    private void collectMessages(Peer peer, int first, int listed) {
+    private void collectMessages(Peer peer, int messages) {
         int bytes = layout.messageBytes(format);
-        long at = layout.outboundAt(set, peer.rank) + layout.messageIn(listed);
-        for (int expert = first; expert < first + layout.localExperts; expert++) {
-            for (int i = 0; i < route.count(expert); i++) {
-                MemorySegment.copy(memory.own, layout.stageAt(set, route.token(expert, i)), memory.own, at, bytes);
-                at += bytes;
-            }
+        long at = layout.outboundAt(set, peer.rank) + layout.messageIn(messages);
+        for (int i = 0; i < messages; i++) {
+            MemorySegment.copy(memory.own, layout.stageAt(set, route.chosen(i)), memory.own, at, bytes);
+            at += bytes;
         }
     }
 
-    private void putMessages(Peer peer, int first) {
+    private void putMessages(Peer peer, int messages) {
         SymmetricMemory slots = Objects.requireNonNull(memory.slots);
         peer.clearBatches(set);
         PutBatch batch = peer.batch(set, memory.window, slots, layout.messageBytes(format));
-        for (int local = 0; local < layout.localExperts; local++) {
-            int count = route.count(first + local);
-            for (int i = 0; i < count; i++) {
-                batch.add(
-                        layout.stageAt(set, route.token(first + local, i)), layout.slotAt(set, local, memory.rank, i));
-            }
+        for (int i = 0; i < messages; i++) {
+            int token = route.chosen(i);
+            batch.add(layout.stageAt(set, token), layout.slotAt(set, memory.rank, token));
         }
         peer.startBatches(set, peer.dispatchSends[set]);
     }
@@ -225,7 +235,11 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
             counted = true;
         }
         int rowBytes = layout.messageBytes(format);
-        while (localExpert < layout.localExperts && used < budget) {
+        // all of one rank and then all of the next: its messages stay in the near caches
+        while (source < memory.ranks() && used < budget) {
+            if (!opened) {
+                open(source);
+            }
             long range = result.range(localExpert, source);
             int count = (int) range - row;
             if (count > 0) {
@@ -234,16 +248,17 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
                 row += share;
                 used += share * rowBytes;
             } else {
-                listed[source] += row;
+                listed += row;
                 row = 0;
-                source++;
-                if (source == memory.ranks()) {
-                    source = 0;
-                    localExpert++;
+                localExpert++;
+                if (localExpert == layout.localExperts) {
+                    localExpert = 0;
+                    source++;
+                    opened = false;
                 }
             }
         }
-        if (localExpert == layout.localExperts) {
+        if (source == memory.ranks()) {
             addStatistics();
             memory.tookDispatch(set);
             return Math.max(1, used);
@@ -261,7 +276,6 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
                         + " in that of number " + code);
             }
             totals[rank] = 0;
-            listed[rank] = 0;
         }
         for (int local = 0; local < layout.localExperts; local++) {
             long begin = 0;
@@ -278,11 +292,14 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
             }
             result.countsMemory.setAtIndex(ValueLayout.JAVA_INT, local, (int) begin);
         }
+        long bytes = 0;
         for (int rank = 0; rank < memory.ranks(); rank++) {
             if (totals[rank] > layout.mostListed) {
                 throw new ProtocolException("rank " + rank + " says that it has sent " + totals[rank] + " tokens");
             }
+            bytes += (long) totals[rank] * layout.messageBytes(format);
         }
+        isLarge = Caches.areExceededBy(bytes);
     }
 
     private int wordOf(long word, int rank) {
@@ -293,46 +310,50 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
         return (int) word;
     }
 
-    private void unpack(int begin, int share) {
-        long list = layout.listAt(set, source);
-        MemorySegment stage = memory.windowOf(source);
-        if (stage != null) {
-            unpack(
-                    begin,
-                    share,
-                    stage,
-                    layout.stageAt(set, 0),
-                    layout.slotBytes(),
-                    memory.own,
-                    list + layout.tokenIn(listed[source]));
-        } else if (totals[source] <= layout.mostTogether) {
-            int bytes = layout.messageBytes(format);
-            long at = list + layout.messageIn(totals[source]) + (long) listed[source] * bytes;
-            unpack(begin, share, memory.own, at, bytes, null, 0);
-        } else {
-            MemorySegment slots = Objects.requireNonNull(memory.slots).segment();
-            unpack(begin, share, slots, layout.slotAt(set, localExpert, source, 0), layout.slotBytes(), null, 0);
+    /** Finds the messages of a rank, and which of them each element of its list is. */
+    private void open(int rank) {
+        opened = true;
+        listed = 0;
+        long slotsAt = layout.listAt(set, rank) + layout.combineSlotIn(0);
+        int count = 0;
+        for (int i = 0; i < totals[rank]; i++) {
+            int token = tokenAt(slotsAt, i, rank);
+            count += messageOf[token] < 0 ? 1 : 0;
+            messageOf[token] = token;
         }
-        int first = localExpert * layout.rowsOfExpert() + begin;
-        MemorySegment.copy(
-                memory.own,
-                INT,
-                list + layout.combineSlotIn(listed[source] + row),
-                result.slotsMemory,
-                INT,
-                ((long) first + row) * Integer.BYTES,
-                share);
+        MemorySegment stage = memory.windowOf(rank);
+        if (stage != null) {
+            readFrom(stage, layout.stageAt(set, 0), layout.slotStride());
+        } else if (count > layout.mostTogether(format)) {
+            readFrom(Objects.requireNonNull(memory.slots).segment(), layout.slotAt(set, rank, 0), layout.slotStride());
+        } else {
+            readFrom(memory.own, layout.listAt(set, rank) + layout.messageIn(count), layout.messageBytes(format));
+            int next = 0;
+            for (int token = 0; next < count; token++) {
+                messageOf[token] = messageOf[token] < 0 ? -1 : next++;
+            }
+        }
+        for (int i = 0; i < totals[rank]; i++) {
+            indices.setAtIndex(INT, i, messageOf[tokenAt(slotsAt, i, rank)]);
+        }
+        Arrays.fill(messageOf, -1);
     }
 
-    /** Unpacks messages: each one's is at its row, or at the row's index. */
-    private void unpack(
-            int begin,
-            int share,
-            MemorySegment messages,
-            long messagesAt,
-            int messageBytes,
-            @Nullable MemorySegment indices,
-            long indicesAt) {
+    private int tokenAt(long slotsAt, int index, int rank) {
+        int slot = memory.own.get(INT, slotsAt + (long) index * Integer.BYTES);
+        if (slot < 0 || slot >= layout.tokens * layout.topK) {
+            throw new ProtocolException("the list of rank " + rank + " names slot " + slot + " of combine");
+        }
+        return slot / layout.topK;
+    }
+
+    private void readFrom(MemorySegment in, long at, int stride) {
+        messages = in;
+        messagesAt = at;
+        messageStride = stride;
+    }
+
+    private void unpack(int begin, int share) {
         int first = localExpert * layout.rowsOfExpert() + begin;
         int rowBytes = format.isQuantised() ? layout.hidden : layout.rowBytes();
         int columns = format == DispatchFormat.FP8_UE8M0 ? layout.hidden / CHANNELS_OF_PACKED : layout.scales();
@@ -348,14 +369,22 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
                 (long) first * Integer.BYTES,
                 messages,
                 messagesAt,
-                messageBytes,
+                messageStride,
                 indices,
-                indicesAt,
+                (long) listed * Integer.BYTES,
                 resultScales(format),
                 layout.hidden,
                 row,
                 share,
-                false);
+                isLarge);
+        MemorySegment.copy(
+                memory.own,
+                INT,
+                layout.listAt(set, source) + layout.combineSlotIn(listed + row),
+                result.slotsMemory,
+                INT,
+                ((long) first + row) * Integer.BYTES,
+                share);
     }
 
     private void addStatistics() {
@@ -371,7 +400,7 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
 
     @Override
     boolean isReceived() {
-        return counted && localExpert == layout.localExperts;
+        return counted && source == memory.ranks();
     }
 
     @Override
@@ -392,6 +421,7 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
     @Nullable
     LowLatencyResult ended(@Nullable SluiceException error) {
         x = null;
+        messages = MemorySegment.NULL;
         statistics = null;
         if (error == null) {
             result.arrived(format);

@@ -6,8 +6,9 @@ package io.sluice.experts;
  *
  * <p>A rank packs each of its tokens once, into its stage. For each other rank it has a list of what goes there: how many
  * tokens to each local expert, which, and for which of their k. A rank that has mapped the stage copies tokens out of it. Into
- * the memory of others they are written: few of them behind the list, so that one put brings all, more to slots [local
- * expert][source rank][index]. The slots of combine are [token][k]; few results come together as well.
+ * the memory of others each token is written once, however many of their experts get it: few of them behind the list, so
+ * that one put brings all, more to slots [source rank][token]. The slots of combine are [token][k]; few results come together
+ * as well.
  */
 final class LowLatencyLayout {
     /** For odd and for even generations. */
@@ -26,10 +27,13 @@ final class LowLatencyLayout {
     static final int HEADER_BYTES = 16;
 
     // more costs more to copy than a put and its acknowledgement take
-    private static final int TOGETHER_BYTES = 128 << 10;
+    private static final int RESULTS_TOGETHER_BYTES = 128 << 10;
+    private static final int MESSAGES_TOGETHER_BYTES = 64 << 10;
     private static final int VECTOR = 16;
     private static final int CACHE_LINE = 64;
     private static final int PAGE = 4096;
+    // payloads begin with a cache line
+    private static final int BEFORE_MESSAGES = CACHE_LINE - HEADER_BYTES;
 
     final int ranks;
     final int localExperts;
@@ -40,8 +44,8 @@ final class LowLatencyLayout {
     /** The most tokens of a rank for one rank, once for each expert. */
     final int mostListed;
 
-    /** The most messages that are put together. */
-    final int mostTogether;
+    /** The most results that are put together. */
+    final int mostResultsTogether;
 
     private final long listBytes;
     private final long listsAt;
@@ -64,15 +68,15 @@ final class LowLatencyLayout {
         this.tokens = options.maxTokensPerRank();
         this.topK = options.topK();
         this.mostListed = tokens * Math.min(topK, localExperts);
-        this.mostTogether = Math.min(mostListed, TOGETHER_BYTES / slotBytes());
+        this.mostResultsTogether = Math.min(mostListed, RESULTS_TOGETHER_BYTES / rowBytes());
         this.listBytes = align(
-                Math.max(tokenIn(mostListed), messageIn(mostTogether) + (long) mostTogether * slotBytes()), CACHE_LINE);
+                Math.max(combineSlotIn(mostListed), messageIn(mostTogether()) + MESSAGES_TOGETHER_BYTES), CACHE_LINE);
         this.listsAt = align((long) ranks * CACHE_LINE, PAGE);
         this.outboundAt = listsAt + (long) SETS * ranks * listBytes;
         this.returnsAt = align(outboundAt + (long) SETS * ranks * listBytes, PAGE);
         this.outboundReturnsAt = returnsAt + (long) SETS * ranks * returnsBytes();
-        this.stageAt = align(outboundReturnsAt + (long) SETS * ranks * returnsBytes(), PAGE);
-        this.combineAt = align(stageAt + (long) SETS * tokens * slotBytes(), PAGE);
+        this.stageAt = align(outboundReturnsAt + (long) SETS * ranks * returnsBytes(), PAGE) + BEFORE_MESSAGES;
+        this.combineAt = align(stageAt + (long) SETS * tokens * slotStride(), PAGE);
         this.windowBytes = combineAt + (long) SETS * tokens * topK * combineSlotBytes();
         if ((long) rowsOfExpert() * localExperts > Integer.MAX_VALUE) {
             throw new IllegalArgumentException(ranks + " ranks of " + tokens + " tokens are too many for "
@@ -91,11 +95,7 @@ final class LowLatencyLayout {
 
     /** The length of the slots of dispatch, which ranks need that are not all mapped. */
     long slotsBytes() {
-        return SETS * slotsOfSetBytes();
-    }
-
-    private long slotsOfSetBytes() {
-        return (long) rows() * slotBytes();
+        return BEFORE_MESSAGES + (long) SETS * ranks * tokens * slotStride();
     }
 
     /** The length of a result's memory without that for zero copies. */
@@ -128,9 +128,24 @@ final class LowLatencyLayout {
         return HEADER_BYTES + (format.isQuantised() ? hidden + scales() * Float.BYTES : hidden * Short.BYTES);
     }
 
-    /** The length of a slot of dispatch: of the longest message. */
-    int slotBytes() {
+    /** The most messages of any format that are put together with a list. */
+    int mostTogether() {
+        return Math.max(mostTogether(DispatchFormat.BF16), mostTogether(DispatchFormat.FP8));
+    }
+
+    /** The most messages that are put together with a list. */
+    int mostTogether(DispatchFormat format) {
+        return Math.min(tokens, MESSAGES_TOGETHER_BYTES / messageBytes(format));
+    }
+
+    /** The length of the longest message of dispatch. */
+    private int slotBytes() {
         return HEADER_BYTES + Math.max(hidden * Short.BYTES, hidden + scales() * Float.BYTES);
+    }
+
+    /** From one slot of dispatch, or packed token, to the next. */
+    int slotStride() {
+        return (int) align(slotBytes(), CACHE_LINE);
     }
 
     /** The length of a slot of combine: of the longest message. */
@@ -181,7 +196,7 @@ final class LowLatencyLayout {
 
     // ---- lists ----
 
-    /** The length of a list: a word for the format, one for each local expert, the slots of combine, and the tokens. */
+    /** The length of a list: a word for the format, one for each local expert, the slots of combine, and few messages. */
     long listBytes() {
         return listBytes;
     }
@@ -206,20 +221,15 @@ final class LowLatencyLayout {
         return (localExperts + 1L) * Long.BYTES + (long) index * Integer.BYTES;
     }
 
-    /** Where a list has an element's token, which the messages in slots have as well. */
-    long tokenIn(int index) {
-        return combineSlotIn(mostListed + index);
-    }
-
     /** Where the first of so many messages is that come together with a list. */
-    long messageIn(int listed) {
-        return align(combineSlotIn(listed), VECTOR);
+    long messageIn(int messages) {
+        return align(combineSlotIn(Math.min(messages * topK, mostListed)), VECTOR);
     }
 
     // ---- messages ----
 
     private long returnsBytes() {
-        return align((long) mostTogether * rowBytes(), CACHE_LINE);
+        return align((long) mostResultsTogether * rowBytes(), CACHE_LINE);
     }
 
     /** The length of a token's vector. */
@@ -239,12 +249,12 @@ final class LowLatencyLayout {
 
     /** Where a rank has packed a token. */
     long stageAt(int set, int token) {
-        return stageAt + ((long) set * tokens + token) * slotBytes();
+        return stageAt + ((long) set * tokens + token) * slotStride();
     }
 
-    /** Where a message of dispatch is written, in the memory of the slots. */
-    long slotAt(int set, int localExpert, int rank, int index) {
-        return set * slotsOfSetBytes() + (((long) localExpert * ranks + rank) * tokens + index) * slotBytes();
+    /** Where a token of a rank is written, in the memory of the slots. */
+    long slotAt(int set, int rank, int token) {
+        return BEFORE_MESSAGES + (((long) set * ranks + rank) * tokens + token) * slotStride();
     }
 
     /** Where a result of an expert is written, on the token's rank. */

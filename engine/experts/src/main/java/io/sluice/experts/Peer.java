@@ -68,8 +68,8 @@ final class Peer {
         this.window = window;
         this.layout = layout;
         this.mapped = mutual ? window.mapped(rank) : null;
-        this.together = new PreparedPut[2 * LowLatencyLayout.SETS][layout.mostTogether + 1];
-        this.returns = new PreparedPut[LowLatencyLayout.SETS][layout.mostTogether + 1];
+        this.together = new PreparedPut[2 * LowLatencyLayout.SETS][layout.mostTogether() + 1];
+        this.returns = new PreparedPut[LowLatencyLayout.SETS][layout.mostResultsTogether + 1];
         this.announces = word(LowLatencyLayout.dispatchArrivedAt(own));
         this.words = new Sends(host, rank);
         this.dispatchArrived = new Word(host, backend, window, LowLatencyLayout.dispatchArrivedAt(rank));

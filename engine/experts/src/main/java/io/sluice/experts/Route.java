@@ -16,6 +16,9 @@ final class Route {
     private final int[] starts;
     private final int[] tokens;
     private final int[] slots;
+    private final boolean[] isChosen;
+    // each once
+    private final int[] chosen;
     private int tokenCount;
 
     Route(int experts, int topK, int mostTokens) {
@@ -26,6 +29,8 @@ final class Route {
         this.starts = new int[experts + 1];
         this.tokens = new int[mostTokens * topK];
         this.slots = new int[mostTokens * topK];
+        this.isChosen = new boolean[mostTokens];
+        this.chosen = new int[mostTokens];
     }
 
     /**
@@ -78,11 +83,6 @@ final class Route {
         return counts[expert];
     }
 
-    /** Which token an expert gets. */
-    int token(int expert, int index) {
-        return tokens[starts[expert] + index];
-    }
-
     /** Of the elements of experts from one on, the slot of combine of one. */
     int slot(int from, int index) {
         return slots[starts[from] + index];
@@ -93,12 +93,27 @@ final class Route {
         return starts[to] - starts[from];
     }
 
-    /** Writes down the tokens that experts get. */
-    void writeTokens(int from, int to, MemorySegment target, long offset) {
-        MemorySegment.copy(tokens, starts[from], target, ValueLayout.JAVA_INT_UNALIGNED, offset, count(from, to));
+    /** Finds the tokens that experts get, from one on to another, which is left out. Returns how many, each counted once. */
+    int choose(int from, int to) {
+        for (int i = starts[from]; i < starts[to]; i++) {
+            isChosen[tokens[i]] = true;
+        }
+        int count = 0;
+        for (int token = 0; token < tokenCount; token++) {
+            if (isChosen[token]) {
+                isChosen[token] = false;
+                chosen[count++] = token;
+            }
+        }
+        return count;
     }
 
-    /** Writes down the slots of combine of those tokens. */
+    /** One of those that were found, in their order. */
+    int chosen(int index) {
+        return chosen[index];
+    }
+
+    /** Writes down the slots of combine of the tokens that experts get. */
     void writeSlots(int from, int to, MemorySegment target, long offset) {
         MemorySegment.copy(slots, starts[from], target, ValueLayout.JAVA_INT_UNALIGNED, offset, count(from, to));
     }

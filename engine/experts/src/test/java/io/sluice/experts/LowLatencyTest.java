@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.sluice.engine.EngineMetrics.Operation;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.testkit.Patience;
 import java.lang.foreign.ValueLayout;
@@ -146,6 +147,23 @@ class LowLatencyTest {
             List<LowLatencyResult> results = run.dispatch(BF16);
             run.checkReceived(results);
             run.combineAndCheck(results);
+        }
+    }
+
+    /** Each of its three experts is on the other rank. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 16})
+    void aTokenIsPutToARankOnce(int tokens) {
+        ExpertOptions options = options("tcp", 6);
+        int[] all = {tokens, tokens};
+        try (Run run = new Run("tcp", 2, options, all, TokenData.Choice.NOT_THE_FIRST_RANK, 5)) {
+            long before = run.ranks.engine(0).metrics().bytes(Operation.WRITE);
+            List<LowLatencyResult> results = run.dispatch(BF16);
+            run.checkReceived(results);
+            run.combineAndCheck(results);
+            long payload = (long) tokens * run.data.rowBytes();
+            assertThat(run.ranks.engine(0).metrics().bytes(Operation.WRITE) - before)
+                    .isBetween(payload, 2 * payload);
         }
     }
 
