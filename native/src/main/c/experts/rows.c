@@ -12,15 +12,34 @@
 /* The prefetch distance; beyond the end a prefetch has no effect. */
 #define AHEAD_BYTES 256
 
-static void stream_line(char *to, const char *from) {
-    __m128i parts[4];
+static void stream_lines(char *to, const char *from, size_t part) {
+    for (size_t line = 0; line < part; line += LINE_BYTES) {
 #pragma GCC unroll 4
-    for (size_t i = 0; i < 4; i++) {
-        parts[i] = _mm_loadu_si128((const __m128i *)(const void *)(from + i * 16));
+        for (size_t i = 0; i < PARTS; i++) {
+            const char *source = from + line + i * part;
+            __m128i *target = (__m128i *)(void *)(to + line + i * part);
+            __m128i pieces[4];
+            _mm_prefetch((const char *)((uintptr_t)source + AHEAD_BYTES), _MM_HINT_T0);
+#pragma GCC unroll 4
+            for (size_t j = 0; j < 4; j++) {
+                pieces[j] = _mm_loadu_si128((const __m128i *)(const void *)(source + j * 16));
+            }
+#pragma GCC unroll 4
+            for (size_t j = 0; j < 4; j++) {
+                _mm_stream_si128(target + j, pieces[j]);
+            }
+        }
     }
+}
+
+__attribute__((target("avx512f"))) static void stream_lines_avx512(char *to, const char *from, size_t part) {
+    for (size_t line = 0; line < part; line += LINE_BYTES) {
 #pragma GCC unroll 4
-    for (size_t i = 0; i < 4; i++) {
-        _mm_stream_si128((__m128i *)(void *)(to + i * 16), parts[i]);
+        for (size_t i = 0; i < PARTS; i++) {
+            const char *source = from + line + i * part;
+            _mm_prefetch((const char *)((uintptr_t)source + AHEAD_BYTES), _MM_HINT_T0);
+            _mm512_stream_si512((__m512i *)(void *)(to + line + i * part), _mm512_loadu_si512(source));
+        }
     }
 }
 
@@ -33,12 +52,10 @@ static void stream_row(char *to, const char *from, size_t bytes) {
     }
     memcpy(to, from, head);
     size_t part = (bytes - head) / (LINE_BYTES * PARTS) * LINE_BYTES;
-    for (size_t line = head; line < head + part; line += LINE_BYTES) {
-#pragma GCC unroll 4
-        for (size_t i = 0; i < PARTS; i++) {
-            _mm_prefetch((const char *)((uintptr_t)from + line + i * part + AHEAD_BYTES), _MM_HINT_T0);
-            stream_line(to + line + i * part, from + line + i * part);
-        }
+    if (__builtin_cpu_supports("avx512f")) {
+        stream_lines_avx512(to + head, from + head, part);
+    } else {
+        stream_lines(to + head, from + head, part);
     }
     size_t done = head + PARTS * part;
     memcpy(to + done, from + done, bytes - done);

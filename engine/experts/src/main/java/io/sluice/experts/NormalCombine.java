@@ -143,7 +143,7 @@ final class NormalCombine {
                 at.rowBytes(),
                 first,
                 count,
-                false);
+                Caches.areExceededBy(current.handle.received() * at.rowBytes()));
         sentRows[to] = first + count;
         return (int) (count * at.rowBytes());
     }

@@ -20,6 +20,8 @@ final class NormalDispatch {
     private static final int WORST = 2;
     private static final int AGAIN = 3;
     private static final int FORMATS = 16;
+    // of the tokens that are copied to one rank after another
+    private static final int TURN_BYTES = 128 << 10;
 
     /** How far rows for a rank are. */
     private enum Sending {
@@ -43,6 +45,11 @@ final class NormalDispatch {
     private int place;
     private int encoded;
     private boolean counted;
+    // ranks that have been sent the tokens before turnEnd
+    private int turn;
+    private int turnEnd;
+    // what is sent, so that it leaves the near caches anyway
+    private boolean isLarge;
     private int sent;
     private int received;
 
@@ -69,18 +76,21 @@ final class NormalDispatch {
         sent = 0;
         received = 0;
         Arrays.fill(sending, Sending.COUNTS);
+        turn = 0;
+        turnEnd = turnTokens();
         Arrays.fill(sentRows, 0);
         Arrays.fill(unpacked, 0);
         unpack.begin(begun);
         long counts = at.ownCountsAt(place);
         segment.set(ValueLayout.JAVA_INT, counts, kind());
         segment.set(ValueLayout.JAVA_INT, counts + Integer.BYTES, begun.handle().tokens());
+        int rows = 0;
         for (int to = 0; to < at.ranks; to++) {
-            segment.set(
-                    ValueLayout.JAVA_INT,
-                    counts + at.countAt(to),
-                    begun.handle().sentCount(to));
+            int count = begun.handle().sentCount(to);
+            segment.set(ValueLayout.JAVA_INT, counts + at.countAt(to), count);
+            rows += count;
         }
+        isLarge = Caches.areExceededBy(rows * at.rowBytes(begun.format));
     }
 
     private NormalDispatchCall call() {
@@ -112,9 +122,7 @@ final class NormalDispatch {
         int used = encode(budget);
         sendCounts();
         if (encoded == call().handle().tokens() && haveCounts()) {
-            for (int i = 0; i < at.ranks && used < budget && sent < at.ranks; i++) {
-                used += sendRows((rank + 1 + i) % at.ranks, budget - used);
-            }
+            used += sendRows(budget - used);
         }
         if (counted) {
             used += receive(budget - used);
@@ -293,6 +301,39 @@ final class NormalDispatch {
 
     // ---- rows ----
 
+    /** Copies some tokens to each rank in turn while they are in the near caches, and then the following ones. */
+    private int sendRows(int budget) {
+        int tokens = call().handle().tokens();
+        int used = 0;
+        while (used < budget && sent < at.ranks) {
+            int to = (rank + 1 + turn) % at.ranks;
+            used += sendRows(to, budget - used);
+            if (sending[to] == Sending.ROWS && isBefore(to, turnEnd)) {
+                continue;
+            }
+            turn++;
+            if (turn == at.ranks) {
+                turn = 0;
+                if (turnEnd >= tokens) {
+                    break;
+                }
+                turnEnd += turnTokens();
+            }
+        }
+        return used;
+    }
+
+    private int turnTokens() {
+        return (int) Math.max(1, TURN_BYTES / at.rowBytes(call().format));
+    }
+
+    /** Whether the next row for a rank is of a token before one. */
+    private boolean isBefore(int to, int token) {
+        NormalHandle handle = call().handle();
+        int next = sentRows[to];
+        return next < handle.sentCount(to) && handle.sentToken(to, next) < token;
+    }
+
     private int sendRows(int to, int budget) {
         if (sending[to] != Sending.ROWS) {
             return 0;
@@ -308,9 +349,9 @@ final class NormalDispatch {
             if (target == null) {
                 put(current, to, slot);
             } else {
-                used = copy(current, to, slot, target, budget);
+                used = isBefore(to, turnEnd) ? copy(current, to, slot, target, budget) : 0;
                 if (sentRows[to] < handle.sentCount(to)) {
-                    return Math.max(used, budget);
+                    return used;
                 }
             }
         }
@@ -328,7 +369,11 @@ final class NormalDispatch {
         long rowBytes = at.rowBytes(format);
         int noteBytes = at.noteBytes(format);
         int first = sentRows[to];
-        int count = (int) Math.min(handle.sentCount(to) - first, Math.max(1, budget / (rowBytes + noteBytes)));
+        int most = (int) Math.min(handle.sentCount(to) - first, Math.max(1, budget / (rowBytes + noteBytes)));
+        int count = 0;
+        while (count < most && handle.sentToken(to, first + count) < turnEnd) {
+            count++;
+        }
         boolean quantised = format.isQuantised();
         ExpertKernels.copyRows(
                 target,
@@ -344,7 +389,7 @@ final class NormalDispatch {
                 rowBytes,
                 first,
                 count,
-                false);
+                isLarge);
         ExpertKernels.copyRows(
                 target,
                 at.noteAt(slot, handle.sentRow(to)),
