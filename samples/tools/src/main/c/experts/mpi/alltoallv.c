@@ -11,6 +11,8 @@
 #define LINE 64
 /* Before a message: the token; in normal mode its choices and weights behind that. */
 #define HEADER_BYTES 16
+/* Before the messages for a rank: for each of their copies which of them it is, by expert. */
+#define LIST_ALIGNMENT 16
 
 static struct plan plan;
 static struct routes routes;
@@ -31,12 +33,16 @@ static uint16_t *sums;
 static float *scratch;
 /* By token and term, where its answer lies among those that return; -1 for none. */
 static int *places;
-/* By rank and local expert, how many messages go there, and come from there. */
+/* By rank and local expert, how many vectors go there, and come from there; behind those of a rank, in how many messages. */
 static int *counts_sent;
 static int *counts_arrived;
-/* By rank: messages from and to it. */
+static int counts_of_rank;
+/* By rank: vectors for it, and from it. */
 static int outgoing[MOST_RANKS];
 static int ingoing[MOST_RANKS];
+/* By rank: the bytes of its messages and of their list. */
+static int bytes_sent[MOST_RANKS];
+static int bytes_arrived[MOST_RANKS];
 static const uint16_t *terms[MOST_RANKS];
 static float ones[MOST_RANKS];
 
@@ -58,6 +64,16 @@ static uint16_t *row(uint16_t *rows, size_t index) {
     return rows + index * (size_t)plan.hidden;
 }
 
+static void *memory_of(size_t bytes) {
+    void *memory = aligned_alloc(LINE, (bytes + LINE) / LINE * LINE);
+    if (memory == NULL) {
+        fprintf(stderr, "rank %d: no memory for %zu bytes\n", team.rank, bytes);
+        MPI_Abort(MPI_COMM_WORLD, STATUS_FAILED);
+        exit(STATUS_FAILED);
+    }
+    return memory;
+}
+
 static void pack(const struct travel *travel, uint8_t *message) {
     const uint16_t *vector = row(tokens, (size_t)travel->token);
     int32_t token = travel->token;
@@ -76,83 +92,115 @@ static void pack(const struct travel *travel, uint8_t *message) {
     }
 }
 
-/* Exchanges messages of a size, so many with each rank. */
-static void exchange_messages(void *from, const int *to_each, void *to, const int *from_each, size_t size) {
-    int bytes_sent[MOST_RANKS];
+/* Exchanges so many bytes with each rank. */
+static void exchange_bytes(void *from, const int *to_each, void *to, const int *from_each) {
     int sent_at[MOST_RANKS];
-    int bytes_arrived[MOST_RANKS];
     int arrived_at[MOST_RANKS];
     int out = 0;
     int in = 0;
     for (int rank = 0; rank < team.ranks; rank++) {
-        bytes_sent[rank] = to_each[rank] * (int)size;
-        bytes_arrived[rank] = from_each[rank] * (int)size;
         sent_at[rank] = out;
         arrived_at[rank] = in;
-        out += bytes_sent[rank];
-        in += bytes_arrived[rank];
+        out += to_each[rank];
+        in += from_each[rank];
     }
-    MPI_Alltoallv(from, bytes_sent, sent_at, MPI_BYTE, to, bytes_arrived, arrived_at, MPI_BYTE, MPI_COMM_WORLD);
+    MPI_Alltoallv(from, to_each, sent_at, MPI_BYTE, to, from_each, arrived_at, MPI_BYTE, MPI_COMM_WORLD);
 }
 
-/* Packs what goes to each rank; a quantised token is quantised once and copied for its further experts. */
-static void pack_all(void) {
+/* A list is of no use where each message has one copy. */
+static size_t list_bytes(int vectors) {
+    size_t bytes = plan.normal ? 0 : (size_t)vectors * sizeof(int32_t);
+    return (bytes + LIST_ALIGNMENT - 1) / LIST_ALIGNMENT * LIST_ALIGNMENT;
+}
+
+/* Packs what goes to a rank: each token once, however many of its experts are there. A token is quantised once. */
+static uint8_t *pack_rank(int rank, uint8_t *at, uint8_t **packed) {
+    static int *index;
+    index = index == NULL ? memory_of((size_t)plan.tokens * sizeof(int)) : index;
+    memset(index, -1, (size_t)plan.tokens * sizeof(int));
     int local = plan.experts / team.ranks;
-    static uint8_t **packed;
-    packed = packed == NULL ? calloc((size_t)plan.tokens, sizeof(uint8_t *)) : packed;
-    memset(packed, 0, (size_t)plan.tokens * sizeof(uint8_t *));
-    memset(counts_sent, 0, (size_t)plan.experts * sizeof(int));
-    uint8_t *message = sent;
-    for (int rank = 0; rank < team.ranks; rank++) {
-        for (size_t i = 0; i < routes.counts[rank]; i++) {
-            const struct travel *travel = &routes.incoming[rank][i];
-            if (travel->source != team.rank) {
-                continue;
-            }
+    int *counts = counts_sent + rank * counts_of_rank;
+    int32_t *list = (int32_t *)(void *)at;
+    uint8_t *message = at + list_bytes(outgoing[rank]);
+    int copies = 0;
+    int messages = 0;
+    for (size_t i = 0; i < routes.counts[rank]; i++) {
+        const struct travel *travel = &routes.incoming[rank][i];
+        if (travel->source != team.rank) {
+            continue;
+        }
+        if (index[travel->token] < 0) {
             if (packed[travel->token] == NULL) {
                 pack(travel, message);
                 packed[travel->token] = message;
             } else {
                 memcpy(message, packed[travel->token], message_bytes);
             }
+            index[travel->token] = messages++;
             message += message_bytes;
-            counts_sent[plan.normal ? rank * local : travel->expert]++;
+        }
+        if (!plan.normal) {
+            list[copies++] = index[travel->token];
+        }
+        counts[plan.normal ? 0 : travel->expert % local]++;
+    }
+    counts[local] = messages;
+    bytes_sent[rank] = (int)(message - at);
+    return message;
+}
+
+static void pack_all(void) {
+    static uint8_t **packed;
+    packed = packed == NULL ? memory_of((size_t)plan.tokens * sizeof(uint8_t *)) : packed;
+    memset(packed, 0, (size_t)plan.tokens * sizeof(uint8_t *));
+    memset(counts_sent, 0, (size_t)team.ranks * (size_t)counts_of_rank * sizeof(int));
+    uint8_t *at = sent;
+    for (int rank = 0; rank < team.ranks; rank++) {
+        at = pack_rank(rank, at, packed);
+    }
+}
+
+/* Puts the vectors that have arrived in order: by expert, and then by rank. */
+static void unpack_all(void) {
+    const int32_t *lists[MOST_RANKS];
+    const uint8_t *messages[MOST_RANKS];
+    int next[MOST_RANKS] = {0};
+    const uint8_t *at = arrived;
+    for (int rank = 0; rank < team.ranks; rank++) {
+        lists[rank] = (const int32_t *)(const void *)at;
+        messages[rank] = at + list_bytes(ingoing[rank]);
+        at += bytes_arrived[rank];
+    }
+    size_t payload = payload_bytes(&plan);
+    size_t to = 0;
+    for (int expert = 0; expert < plan.experts / team.ranks; expert++) {
+        for (int rank = 0; rank < team.ranks; rank++) {
+            for (int i = 0; i < counts_arrived[rank * counts_of_rank + expert]; i++) {
+                int copy = next[rank]++;
+                size_t index = (size_t)(plan.normal ? copy : lists[rank][copy]);
+                const uint8_t *message = messages[rank] + index * message_bytes;
+                memcpy(&sources[to], message, sizeof(int32_t));
+                memcpy(received + to * payload, message + header_bytes, payload);
+                to++;
+            }
         }
     }
 }
 
 static void dispatch(void) {
-    int local = plan.experts / team.ranks;
     pack_all();
-    MPI_Alltoall(counts_sent, local, MPI_INT, counts_arrived, local, MPI_INT, MPI_COMM_WORLD);
+    MPI_Alltoall(counts_sent, counts_of_rank, MPI_INT, counts_arrived, counts_of_rank, MPI_INT, MPI_COMM_WORLD);
+    int local = plan.experts / team.ranks;
     for (int rank = 0; rank < team.ranks; rank++) {
-        outgoing[rank] = 0;
         ingoing[rank] = 0;
         for (int expert = 0; expert < local; expert++) {
-            outgoing[rank] += counts_sent[rank * local + expert];
-            ingoing[rank] += counts_arrived[rank * local + expert];
+            ingoing[rank] += counts_arrived[rank * counts_of_rank + expert];
         }
+        size_t messages = (size_t)counts_arrived[rank * counts_of_rank + local];
+        bytes_arrived[rank] = (int)(list_bytes(ingoing[rank]) + messages * message_bytes);
     }
-    exchange_messages(sent, outgoing, arrived, ingoing, message_bytes);
-    /* Each rank's messages come by expert, and go behind those of the ranks before it. */
-    const uint8_t *next[MOST_RANKS];
-    const uint8_t *at = arrived;
-    for (int rank = 0; rank < team.ranks; rank++) {
-        next[rank] = at;
-        at += (size_t)ingoing[rank] * message_bytes;
-    }
-    size_t payload = payload_bytes(&plan);
-    size_t to = 0;
-    for (int expert = 0; expert < local; expert++) {
-        for (int rank = 0; rank < team.ranks; rank++) {
-            for (int i = 0; i < counts_arrived[rank * local + expert]; i++) {
-                memcpy(&sources[to], next[rank], sizeof(int32_t));
-                memcpy(received + to * payload, next[rank] + header_bytes, payload);
-                next[rank] += message_bytes;
-                to++;
-            }
-        }
-    }
+    exchange_bytes(sent, bytes_sent, arrived, bytes_arrived);
+    unpack_all();
 }
 
 static void sum_token(int token, uint16_t *rows, uint16_t *sum) {
@@ -174,7 +222,13 @@ static void combine(void) {
             }
         }
     }
-    exchange_messages(returning, ingoing, returned, outgoing, row_bytes(&plan));
+    int to_each[MOST_RANKS];
+    int from_each[MOST_RANKS];
+    for (int rank = 0; rank < team.ranks; rank++) {
+        to_each[rank] = ingoing[rank] * (int)row_bytes(&plan);
+        from_each[rank] = outgoing[rank] * (int)row_bytes(&plan);
+    }
+    exchange_bytes(returning, to_each, returned, from_each);
     for (int token = 0; token < plan.tokens; token++) {
         sum_token(token, returned, row(sums, (size_t)token));
     }
@@ -208,16 +262,6 @@ static bool is_right(void) {
     return right;
 }
 
-static void *memory_of(size_t bytes) {
-    void *memory = aligned_alloc(LINE, (bytes + LINE) / LINE * LINE);
-    if (memory == NULL) {
-        fprintf(stderr, "rank %d: no memory for %zu bytes\n", team.rank, bytes);
-        MPI_Abort(MPI_COMM_WORLD, STATUS_FAILED);
-        exit(STATUS_FAILED);
-    }
-    return memory;
-}
-
 /* Notes where answers return to; gives how many. */
 static size_t note_places(void) {
     size_t slots = (size_t)plan.tokens * (size_t)routes.terms;
@@ -231,6 +275,7 @@ static size_t note_places(void) {
             const struct travel *travel = &routes.incoming[rank][i];
             if (travel->source == team.rank) {
                 places[travel->token * routes.terms + travel->term] = (int)count++;
+                outgoing[rank]++;
             }
         }
     }
@@ -243,13 +288,16 @@ static void allocate(void) {
     header_bytes = HEADER_BYTES + (plan.normal ? 2 * (size_t)plan.top_k * sizeof(int32_t) : 0);
     message_bytes = header_bytes + payload_bytes(&plan);
     size_t most = (out > in ? out : in) + 1;
-    if (most * (message_bytes > row_bytes(&plan) ? message_bytes : row_bytes(&plan)) > INT_MAX) {
+    size_t longest = message_bytes > row_bytes(&plan) ? message_bytes : row_bytes(&plan);
+    if (most * (longest + sizeof(int32_t)) > INT_MAX) {
         fprintf(stderr, "rank %d: more bytes than MPI counts\n", team.rank);
         MPI_Abort(MPI_COMM_WORLD, STATUS_FAILED);
     }
     tokens = memory_of((size_t)plan.tokens * row_bytes(&plan));
-    sent = memory_of((out + 1) * message_bytes);
-    arrived = memory_of(in * message_bytes);
+    /* A rank may get nothing, but has a list. */
+    size_t lists = (size_t)team.ranks * LIST_ALIGNMENT;
+    sent = memory_of((out + 1) * (message_bytes + sizeof(int32_t)) + lists);
+    arrived = memory_of(in * (message_bytes + sizeof(int32_t)) + lists);
     received = memory_of(in * payload_bytes(&plan));
     sources = memory_of(in * sizeof(int));
     answers = memory_of(in * row_bytes(&plan));
@@ -257,8 +305,9 @@ static void allocate(void) {
     returned = memory_of(out * row_bytes(&plan));
     sums = memory_of((size_t)plan.tokens * row_bytes(&plan));
     scratch = memory_of((size_t)plan.hidden * sizeof(float));
-    counts_sent = memory_of((size_t)plan.experts * sizeof(int));
-    counts_arrived = memory_of((size_t)plan.experts * sizeof(int));
+    counts_of_rank = plan.experts / team.ranks + 1;
+    counts_sent = memory_of((size_t)team.ranks * (size_t)counts_of_rank * sizeof(int));
+    counts_arrived = memory_of((size_t)team.ranks * (size_t)counts_of_rank * sizeof(int));
     for (int token = 0; token < plan.tokens; token++) {
         vector_fill(row(tokens, (size_t)token), plan.hidden, team.rank, token, -1);
     }

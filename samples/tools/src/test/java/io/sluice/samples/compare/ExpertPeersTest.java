@@ -53,7 +53,7 @@ class ExpertPeersTest {
                 (void)more; (void)other; (void)team;
                 memcpy(to, from, (size_t)count * (size_t)type);
             }
-            static void MPI_Alltoallv(void *from, int *bytes, int *at, int type, void *to, int *more, int *there,
+            static void MPI_Alltoallv(void *from, const int *bytes, const int *at, int type, void *to, const int *more, const int *there,
                                       int other, int team) {
                 (void)at; (void)type; (void)there; (void)other; (void)team;
                 memcpy(to, from, (size_t)bytes[0]);
