@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 final class DefaultExpertBuffer implements ExpertBuffer, BufferHost, EngineLoop.Source {
     private static final int KIB = 1 << 10;
     // some tens of microseconds
-    private static final int BUDGET_KIB = 128;
+    private static final int BUDGET_KIB = 256;
 
     private final Team team;
     private final ExpertOptions options;

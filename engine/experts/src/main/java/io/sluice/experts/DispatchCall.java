@@ -33,7 +33,8 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
     private final Route route;
     // by rank, the elements of its list
     private final int[] totals;
-    // of the rank that is received: by element, and by token, the message; -1 for none
+    // of the rank that is received: by element, the row and the message; by token, the message, -1 for none
+    private final MemorySegment rows;
     private final MemorySegment indices;
     private final int[] messageOf;
     private DispatchFormat format = DispatchFormat.BF16;
@@ -53,10 +54,7 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
     private long messagesAt;
     private int messageStride;
     private int source;
-    private int localExpert;
-    private int row;
-    // its elements of the experts before
-    private int listed;
+    private int element;
 
     DispatchCall(HookedCalls calls, LowLatencyMemory memory, ResultMemory result, BufferFigures figures) {
         super(calls, ExpertCallKind.LOW_LATENCY_DISPATCH, figures);
@@ -65,6 +63,7 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
         this.result = result;
         this.route = result.route;
         this.totals = new int[memory.ranks()];
+        this.rows = Arena.ofAuto().allocate((long) layout.mostListed * Integer.BYTES, Integer.BYTES);
         this.indices = Arena.ofAuto().allocate((long) layout.mostListed * Integer.BYTES, Integer.BYTES);
         this.messageOf = new int[layout.tokens];
         Arrays.fill(messageOf, -1);
@@ -96,9 +95,7 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
         announced = false;
         counted = false;
         opened = false;
-        localExpert = 0;
         source = 0;
-        row = 0;
     }
 
     @Override
@@ -240,22 +237,14 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
             if (!opened) {
                 open(source);
             }
-            long range = result.range(localExpert, source);
-            int count = (int) range - row;
-            if (count > 0) {
-                int share = Math.min(count, Math.max(1, SLICE_BYTES / rowBytes));
-                unpack((int) (range >>> HALF_WORD), share);
-                row += share;
-                used += share * rowBytes;
+            int share = Math.min(totals[source] - element, Math.max(1, (budget - used) / rowBytes));
+            if (share == 0) {
+                source++;
+                opened = false;
             } else {
-                listed += row;
-                row = 0;
-                localExpert++;
-                if (localExpert == layout.localExperts) {
-                    localExpert = 0;
-                    source++;
-                    opened = false;
-                }
+                share = format.isQuantised() ? unpack(share) : copy(share);
+                element += share;
+                used += share * rowBytes;
             }
         }
         if (source == memory.ranks()) {
@@ -310,14 +299,14 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
         return (int) word;
     }
 
-    /** Finds the messages of a rank, and which of them each element of its list is. */
+    /** Finds the messages of a rank, and for each element of its list which of them it is, and its row. */
     private void open(int rank) {
         opened = true;
-        listed = 0;
-        long slotsAt = layout.listAt(set, rank) + layout.combineSlotIn(0);
+        element = 0;
+        readList(rank);
         int count = 0;
         for (int i = 0; i < totals[rank]; i++) {
-            int token = tokenAt(slotsAt, i, rank);
+            int token = indices.getAtIndex(INT, i);
             count += messageOf[token] < 0 ? 1 : 0;
             messageOf[token] = token;
         }
@@ -328,23 +317,43 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
             readFrom(Objects.requireNonNull(memory.slots).segment(), layout.slotAt(set, rank, 0), layout.slotStride());
         } else {
             readFrom(memory.own, layout.listAt(set, rank) + layout.messageIn(count), layout.messageBytes(format));
-            int next = 0;
-            for (int token = 0; next < count; token++) {
-                messageOf[token] = messageOf[token] < 0 ? -1 : next++;
+            number(count);
+            for (int i = 0; i < totals[rank]; i++) {
+                indices.setAtIndex(INT, i, messageOf[indices.getAtIndex(INT, i)]);
             }
-        }
-        for (int i = 0; i < totals[rank]; i++) {
-            indices.setAtIndex(INT, i, messageOf[tokenAt(slotsAt, i, rank)]);
         }
         Arrays.fill(messageOf, -1);
     }
 
-    private int tokenAt(long slotsAt, int index, int rank) {
-        int slot = memory.own.get(INT, slotsAt + (long) index * Integer.BYTES);
-        if (slot < 0 || slot >= layout.tokens * layout.topK) {
-            throw new ProtocolException("the list of rank " + rank + " names slot " + slot + " of combine");
+    /** Notes the row, the token and the slot of combine of each element. */
+    private void readList(int rank) {
+        long at = layout.listAt(set, rank) + layout.combineSlotIn(0);
+        int next = 0;
+        for (int local = 0; local < layout.localExperts; local++) {
+            long range = result.range(local, rank);
+            int first = local * layout.rowsOfExpert() + (int) (range >>> HALF_WORD);
+            int end = first + (int) range;
+            for (int row = first; row < end; row++) {
+                int slot = memory.own.get(INT, at + (long) next * Integer.BYTES);
+                if (slot < 0 || slot >= layout.tokens * layout.topK) {
+                    throw new ProtocolException("the list of rank " + rank + " names slot " + slot + " of combine");
+                }
+                int token = slot / layout.topK;
+                rows.setAtIndex(INT, next, row);
+                indices.setAtIndex(INT, next, token);
+                result.slotsMemory.setAtIndex(INT, row, slot);
+                result.sourcesMemory.setAtIndex(INT, row, token);
+                next++;
+            }
         }
-        return slot / layout.topK;
+    }
+
+    /** Messages that come together have numbers in the order of their tokens. */
+    private void number(int count) {
+        int next = 0;
+        for (int token = 0; next < count; token++) {
+            messageOf[token] = messageOf[token] < 0 ? -1 : next++;
+        }
     }
 
     private void readFrom(MemorySegment in, long at, int stride) {
@@ -353,38 +362,58 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
         messageStride = stride;
     }
 
-    private void unpack(int begin, int share) {
-        int first = localExpert * layout.rowsOfExpert() + begin;
-        int rowBytes = format.isQuantised() ? layout.hidden : layout.rowBytes();
+    /** Copies elements, for any experts. */
+    private int copy(int share) {
+        ExpertKernels.copyRows(
+                result.tokensMemory,
+                0,
+                layout.rowBytes(),
+                rows,
+                0,
+                messages,
+                messagesAt + LowLatencyLayout.HEADER_BYTES,
+                messageStride,
+                indices,
+                0,
+                layout.rowBytes(),
+                element,
+                share,
+                isLarge);
+        return share;
+    }
+
+    /** Unpacks elements, as far as they are for one expert. Returns how many. */
+    private int unpack(int most) {
+        int row = rows.getAtIndex(INT, element);
+        int localExpert = row / layout.rowsOfExpert();
+        int share = 1;
+        while (share < most && rows.getAtIndex(INT, element + share) == row + share) {
+            share++;
+        }
+        share = Math.min(share, (localExpert + 1) * layout.rowsOfExpert() - row);
         int columns = format == DispatchFormat.FP8_UE8M0 ? layout.hidden / CHANNELS_OF_PACKED : layout.scales();
+        long scalesAt = (long) localExpert * (columns - 1) * layout.rowsOfExpert() + row;
         ExpertKernels.unpack(
                 result.tokensMemory,
-                (long) first * rowBytes,
-                rowBytes,
+                (long) row * layout.hidden,
+                layout.hidden,
                 result.scalesMemory,
-                ((long) localExpert * columns * layout.rowsOfExpert() + begin) * Float.BYTES,
+                scalesAt * Float.BYTES,
                 Float.BYTES,
                 (long) layout.rowsOfExpert() * Float.BYTES,
                 result.sourcesMemory,
-                (long) first * Integer.BYTES,
+                (long) row * Integer.BYTES,
                 messages,
                 messagesAt,
                 messageStride,
                 indices,
-                (long) listed * Integer.BYTES,
+                (long) element * Integer.BYTES,
                 resultScales(format),
                 layout.hidden,
-                row,
+                0,
                 share,
                 isLarge);
-        MemorySegment.copy(
-                memory.own,
-                INT,
-                layout.listAt(set, source) + layout.combineSlotIn(listed + row),
-                result.slotsMemory,
-                INT,
-                ((long) first + row) * Integer.BYTES,
-                share);
+        return share;
     }
 
     private void addStatistics() {
