@@ -338,7 +338,7 @@ public enum EngineMeter {
             "sluice.expert.bytes",
             Type.COUNTER,
             "bytes",
-            "Bytes of those vectors with what travels along; those of combines count as bfloat16",
+            "Bytes of those vectors with what travels along",
             "team",
             "rank",
             "kind",

@@ -25,14 +25,17 @@ import org.jspecify.annotations.Nullable;
  */
 final class BufferFormation {
     private static final int LONGEST_ID = 1024;
-    private static final int TERMS_BYTES = 5 * Integer.BYTES;
+    private static final int TERMS_BYTES = 8 * Integer.BYTES;
     private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
     private static final byte YES = 1;
     private static final byte NO = 0;
+    // its options are none that a buffer can have
+    private static final byte UNFIT = 2;
 
     private final Team team;
     private final ExpertOptions options;
     private final LowLatencyLayout layout;
+    private final long bytes;
     private @Nullable CommBackend backend;
     private @Nullable SymmetricMemory window;
     private @Nullable SymmetricMemory slots;
@@ -49,11 +52,29 @@ final class BufferFormation {
         this.team = team;
         this.options = options;
         this.layout = new LowLatencyLayout(options, team.size());
+        this.bytes = bytes();
         this.mutual = new boolean[team.size()];
     }
 
+    /** What the buffer takes on this rank. */
+    private long bytes() {
+        try {
+            long lowLatency = layout.windowBytes() + LowLatencyLayout.SETS * layout.resultBytes();
+            return (options.hasLowLatency() ? lowLatency : 0)
+                    + (options.hasNormalMode() ? options.normalBytes(team.size()) : 0);
+        } catch (ArithmeticException e) {
+            throw new IllegalArgumentException("a buffer of " + options + " has more bytes than can be counted", e);
+        }
+    }
+
     static CompletableFuture<ExpertBuffer> create(Team team, ExpertOptions options) {
-        BufferFormation formation = new BufferFormation(team, options);
+        BufferFormation formation;
+        try {
+            formation = new BufferFormation(team, options);
+        } catch (IllegalArgumentException e) {
+            refuse(team, options, e);
+            throw e;
+        }
         return formation
                 .create()
                 .handle((buffer, error) -> {
@@ -68,6 +89,15 @@ final class BufferFormation {
                 .thenCompose(created -> created);
     }
 
+    /** Takes part all the same: the other ranks may have other options, and wait for this one. */
+    private static void refuse(Team team, ExpertOptions options, IllegalArgumentException why) {
+        try {
+            TeamExchange.gather(team, terms(UNFIT, options, null, new byte[0]));
+        } catch (SluiceException e) {
+            why.addSuppressed(e);
+        }
+    }
+
     private static Throwable cause(Throwable error) {
         return error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
     }
@@ -78,17 +108,14 @@ final class BufferFormation {
         byte[] id = new byte[0];
         try {
             found = ExpertBackends.of(options);
-            FreeMemory.check(
-                    "an expert buffer of " + options + " and " + team.size() + " ranks",
-                    (options.hasLowLatency() ? layout.windowBytes() + LowLatencyLayout.SETS * layout.resultBytes() : 0)
-                            + (options.hasNormalMode() ? options.normalBytes(team.size()) : 0));
+            FreeMemory.check("an expert buffer of " + options + " and " + team.size() + " ranks", bytes);
             id = team.rank() == 0 ? found.uniqueId() : id;
         } catch (SluiceException e) {
             refusal = e;
         }
         CommBackendProvider provider = found;
         SluiceException own = refusal;
-        return TeamExchange.gather(team, terms(own == null, provider, id))
+        return TeamExchange.gather(team, terms(own == null ? YES : NO, options, provider, id))
                 .thenCompose(all -> {
                     checkTerms(all, own, provider);
                     return open(Objects.requireNonNull(provider), idOf(all.getFirst()));
@@ -100,14 +127,18 @@ final class BufferFormation {
 
     // ---- terms ----
 
-    private byte[] terms(boolean willing, @Nullable CommBackendProvider provider, byte[] id) {
+    private static byte[] terms(
+            byte willing, ExpertOptions options, @Nullable CommBackendProvider provider, byte[] id) {
         if (id.length > LONGEST_ID) {
             throw new IllegalStateException("a unique id has " + id.length + " bytes, more than " + LONGEST_ID);
         }
         return ByteBuffer.allocate(TERMS_BYTES + LONGEST_ID)
-                .putInt(willing ? YES : NO)
-                .putInt(options.toString().hashCode())
+                .putInt(willing)
                 .putInt(options.experts())
+                .putInt(options.hidden())
+                .putInt(options.maxTokensPerRank())
+                .putInt(options.topK())
+                .putInt((options.hasLowLatency() ? 1 : 0) | (options.hasNormalMode() ? 2 : 0))
                 .putInt(provider == null ? 0 : provider.name().hashCode())
                 .putInt(id.length)
                 .put(id)
@@ -126,10 +157,10 @@ final class BufferFormation {
         if (own != null) {
             throw own;
         }
-        byte[] mine = terms(true, provider, new byte[0]);
+        byte[] mine = terms(YES, options, provider, new byte[0]);
         for (int rank = 0; rank < all.size(); rank++) {
             byte[] other = all.get(rank);
-            if (ByteBuffer.wrap(other).getInt() != YES) {
+            if (ByteBuffer.wrap(other).getInt() == NO) {
                 throw new BackendUnavailableException("rank " + rank + " of " + team
                         + " lacks the memory or the communication back end for an expert buffer");
             }

@@ -25,12 +25,17 @@ final class CallFigures implements ExpertCallMetrics {
         this.kind = kind;
     }
 
-    /** Counts what a call has moved. */
+    /** Counts what a call has moved, where all tokens have the same length. */
     void countTokens(long sent, long received, long bytesOfToken) {
+        countTokens(sent, received, sent * bytesOfToken, received * bytesOfToken);
+    }
+
+    /** Counts what a call has moved. */
+    void countTokens(long sent, long received, long bytesSent, long bytesReceived) {
         counters.add(TOKENS_SENT, sent);
         counters.add(TOKENS_RECEIVED, received);
-        counters.add(BYTES_SENT, sent * bytesOfToken);
-        counters.add(BYTES_RECEIVED, received * bytesOfToken);
+        counters.add(BYTES_SENT, bytesSent);
+        counters.add(BYTES_RECEIVED, bytesReceived);
     }
 
     void countSuccess(long nanos) {

@@ -1,5 +1,6 @@
 package io.sluice.experts;
 
+import io.sluice.collectives.CollectiveMismatchException;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
@@ -19,7 +20,10 @@ import org.jspecify.annotations.Nullable;
 final class CombineCall extends LowLatencyCall<MemoryRegion> {
     private static final int SLICE_BYTES = 64 << 10;
     private static final int HALF_WORD = 32;
+    private static final long UNSIGNED = 0xFFFF_FFFFL;
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
+    private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG;
+    private static final CombineFormat[] FORMATS = CombineFormat.values();
 
     private final LowLatencyMemory memory;
     private final LowLatencyLayout layout;
@@ -44,6 +48,11 @@ final class CombineCall extends LowLatencyCall<MemoryRegion> {
     private int collected;
     private int localExpert;
     private int row;
+    // what the results for a rank have taken, for all of them, and from all of them
+    private long rankBytes;
+    private long sentBytes;
+    private long receivedBytes;
+    private boolean compared;
     // ranks whose results were put together and are in their slots
     private int distributed;
     private int summed;
@@ -97,6 +106,9 @@ final class CombineCall extends LowLatencyCall<MemoryRegion> {
         distributed = 0;
         summed = 0;
         taken = false;
+        sentBytes = 0;
+        receivedBytes = 0;
+        compared = false;
     }
 
     @Override
@@ -117,7 +129,7 @@ final class CombineCall extends LowLatencyCall<MemoryRegion> {
             if (localExpert < layout.localExperts) {
                 used += sendRows(rank, peer);
             } else {
-                finish(peer);
+                finish(rank, peer);
             }
         }
         return Math.max(1, used);
@@ -128,6 +140,7 @@ final class CombineCall extends LowLatencyCall<MemoryRegion> {
         localExpert = 0;
         row = 0;
         collected = 0;
+        rankBytes = 0;
         int rows = 0;
         for (int local = 0; local < layout.localExperts; local++) {
             rows += (int) result.range(local, rank);
@@ -146,15 +159,36 @@ final class CombineCall extends LowLatencyCall<MemoryRegion> {
         return format == CombineFormat.BF16 && rows <= layout.mostResultsTogether;
     }
 
-    private void finish(@Nullable Peer peer) {
+    private void finish(int rank, @Nullable Peer peer) {
         opened = false;
         target++;
-        if (peer != null && together) {
+        sentBytes += rankBytes;
+        if (peer == null) {
+            receivedBytes += rankBytes;
+            return;
+        }
+        MemorySegment mapped = peer.mapped;
+        if (mapped == null) {
+            writeNote(memory.own, layout.outboundNoteAt(set, rank));
+        } else {
+            writeNote(mapped, layout.combineNoteAt(set, memory.rank));
+        }
+        if (together) {
             peer.putReturns(set, collected);
-        } else if (peer != null) {
+        } else {
             peer.startBatches(LowLatencyLayout.COMBINE_BATCHES + set, peer.combineSends[set]);
             peer.announceCombine(set);
         }
+    }
+
+    private void writeNote(MemorySegment to, long at) {
+        to.set(WORD, at, note());
+        to.set(WORD, at + Long.BYTES, rankBytes);
+    }
+
+    /** What this combine is: its number, that of its dispatch, and the format, the same on all ranks. */
+    private long note() {
+        return (generation << HALF_WORD) | ((result.dispatch * FORMATS.length + format.ordinal()) & UNSIGNED);
     }
 
     /** Sends some rows of an expert to a rank. */
@@ -195,6 +229,9 @@ final class CombineCall extends LowLatencyCall<MemoryRegion> {
                 encode(slots, layout.combineSlotAt(set, slot(i)), i);
             }
         }
+        if (format == CombineFormat.BF16) {
+            rankBytes += (long) share * rowBytes;
+        }
         row += share;
         return share * rowBytes;
     }
@@ -233,7 +270,9 @@ final class CombineCall extends LowLatencyCall<MemoryRegion> {
                 layout.hidden,
                 0,
                 1);
-        return stage.size.get(INT, 0);
+        int bytes = stage.size.get(INT, 0);
+        rankBytes += bytes;
+        return bytes;
     }
 
     private void put(Peer peer, int first, int share) {
@@ -288,6 +327,10 @@ final class CombineCall extends LowLatencyCall<MemoryRegion> {
     @Override
     int receive(int budget) {
         int used = 0;
+        if (!compared) {
+            compare();
+            compared = true;
+        }
         while (distributed < memory.ranks() && used < budget) {
             used += distribute(distributed);
             distributed++;
@@ -323,6 +366,32 @@ final class CombineCall extends LowLatencyCall<MemoryRegion> {
         return used;
     }
 
+    /** Compares what the ranks combine, and adds up what they have sent. */
+    private void compare() {
+        long own = note();
+        for (int rank = 0; rank < memory.ranks(); rank++) {
+            if (rank == memory.rank) {
+                continue;
+            }
+            long at = layout.combineNoteAt(set, rank);
+            long other = memory.own.get(WORD, at);
+            if (other >>> HALF_WORD != own >>> HALF_WORD) {
+                throw new ProtocolException("the note of rank " + rank + " is of combine " + (other >>> HALF_WORD)
+                        + ", and " + (own >>> HALF_WORD) + " was announced");
+            }
+            if (other != own) {
+                throw new CollectiveMismatchException(
+                        "this rank combines " + text(own) + ", and rank " + rank + " " + text(other));
+            }
+            receivedBytes += memory.own.get(WORD, at + Long.BYTES);
+        }
+    }
+
+    private static String text(long note) {
+        long low = note & UNSIGNED;
+        return "dispatch " + low / FORMATS.length + " in format " + FORMATS[(int) (low % FORMATS.length)];
+    }
+
     /** Copies the results that a rank has put together to their slots. */
     private int distribute(int rank) {
         int first = rank * layout.localExperts;
@@ -353,7 +422,8 @@ final class CombineCall extends LowLatencyCall<MemoryRegion> {
         for (int local = 0; local < layout.localExperts; local++) {
             rows += result.count(local);
         }
-        of.countTokens(rows, result.route.count(0, memory.ranks() * layout.localExperts), layout.rowBytes());
+        int answers = result.route.count(0, memory.ranks() * layout.localExperts);
+        of.countTokens(rows, answers, sentBytes, receivedBytes);
     }
 
     @Override

@@ -90,6 +90,7 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
     @Override
     void begin(long number) {
         generation = number;
+        result.dispatch = number;
         set = LowLatencyLayout.set(number);
         packed = 0;
         announced = false;

@@ -41,8 +41,8 @@ public interface ExpertCallMetrics {
     long tokensReceived();
 
     /**
-     * Returns the bytes of the vectors sent, in the format of the dispatch and with what travels along: scales, choices,
-     * weights. Those of a combine count as bfloat16.
+     * Returns the bytes of the vectors sent, in the format of the call and with what travels along: scales, choices,
+     * weights.
      *
      * @return bytes
      */

@@ -26,6 +26,9 @@ final class LowLatencyLayout {
     /** The beginning of a message of dispatch; the token's index on its rank comes first. */
     static final int HEADER_BYTES = 16;
 
+    /** The note of a combine: a word that says what it is, and how many bytes the results of the rank have taken. */
+    static final int NOTE_BYTES = 2 * Long.BYTES;
+
     // more costs more to copy than a put and its acknowledgement take
     private static final int RESULTS_TOGETHER_BYTES = 128 << 10;
     private static final int MESSAGES_TOGETHER_BYTES = 64 << 10;
@@ -229,7 +232,22 @@ final class LowLatencyLayout {
     // ---- messages ----
 
     private long returnsBytes() {
-        return align((long) mostResultsTogether * rowBytes(), CACHE_LINE);
+        return CACHE_LINE + align((long) mostResultsTogether * rowBytes(), CACHE_LINE);
+    }
+
+    /** Where a rank says what it combines, before few results that come together. */
+    long combineNoteAt(int set, int rank) {
+        return returnsAt + ((long) set * ranks + rank) * returnsBytes();
+    }
+
+    /** Where this rank writes down what it combines for another, to be put there. */
+    long outboundNoteAt(int set, int rank) {
+        return outboundReturnsAt + ((long) set * ranks + rank) * returnsBytes();
+    }
+
+    /** The length of a note and of so many results behind it. */
+    long togetherBytes(int rows) {
+        return CACHE_LINE + (long) rows * rowBytes();
     }
 
     /** The length of a token's vector. */
@@ -239,12 +257,12 @@ final class LowLatencyLayout {
 
     /** Where few results of a rank's experts come together. */
     long returnsAt(int set, int rank) {
-        return returnsAt + ((long) set * ranks + rank) * returnsBytes();
+        return combineNoteAt(set, rank) + CACHE_LINE;
     }
 
     /** Where this rank collects few results for another, to be put there. */
     long outboundReturnsAt(int set, int rank) {
-        return outboundReturnsAt + ((long) set * ranks + rank) * returnsBytes();
+        return outboundNoteAt(set, rank) + CACHE_LINE;
     }
 
     /** Where a rank has packed a token. */

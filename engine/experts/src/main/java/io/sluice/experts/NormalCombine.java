@@ -1,5 +1,7 @@
 package io.sluice.experts;
 
+import io.sluice.collectives.CollectiveMismatchException;
+import io.sluice.engine.ProtocolException;
 import io.sluice.experts.backend.PutBatch;
 import io.sluice.jni.ExpertKernels;
 import io.sluice.jni.ExpertSums;
@@ -12,9 +14,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs the combines of normal mode, one at a time. What comes back from a rank lies in the order in which its tokens went
- * there, so nothing is said about it; when all is there, it is added token by token. The loop's alone.
+ * there, so all that is said about it is of which dispatch it is; when all is there, it is added token by token. The loop's
+ * alone.
  */
 final class NormalCombine {
+    private static final int HALF_WORD = 32;
+    private static final long UNSIGNED = 0xFFFF_FFFFL;
+
     private final NormalLinks links;
     private final NormalMemory at;
     private final NormalSources sources;
@@ -57,6 +63,12 @@ final class NormalCombine {
         Arrays.fill(ended, false);
         Arrays.fill(sentRows, 0);
         Arrays.fill(added, 0);
+        segment.set(ValueLayout.JAVA_LONG, at.ownCombineNoteAt(), note());
+    }
+
+    /** What this combine is: its number, and that of its dispatch, the same on all ranks. */
+    private long note() {
+        return (number << HALF_WORD) | (call().handle.dispatch() & UNSIGNED);
     }
 
     private NormalCombineCall call() {
@@ -119,6 +131,10 @@ final class NormalCombine {
             }
         }
         if (to != rank) {
+            MemorySegment target = links.reachable(to);
+            if (target != null) {
+                target.set(ValueLayout.JAVA_LONG, at.combineNoteAt(rank), note());
+            }
             links.peer(to).endCombine();
         }
         ended[to] = true;
@@ -165,9 +181,27 @@ final class NormalCombine {
             for (int from = 0; from < at.ranks; from++) {
                 all &= from == rank || links.peer(from).combineArrived.reached(number);
             }
+            if (all) {
+                compare();
+            }
             arrived = all;
         }
         return arrived;
+    }
+
+    private void compare() {
+        long own = note();
+        for (int from = 0; from < at.ranks; from++) {
+            long other = from == rank ? own : segment.get(ValueLayout.JAVA_LONG, at.combineNoteAt(from));
+            if (other >>> HALF_WORD != own >>> HALF_WORD) {
+                throw new ProtocolException("the note of rank " + from + " is of combine " + (other >>> HALF_WORD)
+                        + ", and " + (own >>> HALF_WORD) + " was announced");
+            }
+            if (other != own) {
+                throw new CollectiveMismatchException("rank " + rank + " combines dispatch " + (own & UNSIGNED)
+                        + ", and rank " + from + " dispatch " + (other & UNSIGNED));
+            }
+        }
     }
 
     private int sum(int budget) {

@@ -81,9 +81,15 @@ final class NormalDispatch {
         Arrays.fill(sentRows, 0);
         Arrays.fill(unpacked, 0);
         unpack.begin(begun);
+        if (!begun.again) {
+            begun.handle().dispatch(number);
+        }
         long counts = at.ownCountsAt(place);
         segment.set(ValueLayout.JAVA_INT, counts, kind());
-        segment.set(ValueLayout.JAVA_INT, counts + Integer.BYTES, begun.handle().tokens());
+        segment.set(
+                ValueLayout.JAVA_INT,
+                counts + Integer.BYTES,
+                (int) begun.handle().dispatch());
         int rows = 0;
         for (int to = 0; to < at.ranks; to++) {
             int count = begun.handle().sentCount(to);
@@ -276,6 +282,11 @@ final class NormalDispatch {
         if (theirs != kind()) {
             throw new CollectiveMismatchException(
                     "rank " + rank + " has called " + text(kind()) + " and rank " + from + " " + text(theirs));
+        }
+        int dispatch = segment.get(ValueLayout.JAVA_INT, counts + Integer.BYTES);
+        if (dispatch != (int) call().handle().dispatch()) {
+            throw new CollectiveMismatchException("rank " + rank + " has passed the handle of dispatch "
+                    + call().handle().dispatch() + ", and rank " + from + " that of dispatch " + dispatch);
         }
         int count = segment.get(ValueLayout.JAVA_INT, counts + at.countAt(to));
         if (count < 0 || count > at.maxTokens) {

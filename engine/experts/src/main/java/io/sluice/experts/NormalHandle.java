@@ -29,6 +29,7 @@ public final class NormalHandle implements AutoCloseable {
     private final int[] expertCounts;
     private int tokens;
     private int received;
+    private long dispatch;
     private boolean fixedPlaces;
     // how often it is in use, and whether it is closed
     private final AtomicInteger uses = new AtomicInteger(CLOSED);
@@ -157,6 +158,15 @@ public final class NormalHandle implements AutoCloseable {
 
     void beginAt(int rank, int row) {
         sentRows[rank] = row;
+    }
+
+    /** The number of its dispatch, the same on all ranks; the loop's. */
+    long dispatch() {
+        return dispatch;
+    }
+
+    void dispatch(long number) {
+        dispatch = number;
     }
 
     /** Whether rows arrive where there is room for all that their rank may send, not where they belong. */

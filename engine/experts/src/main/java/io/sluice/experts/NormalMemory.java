@@ -134,6 +134,11 @@ final class NormalMemory {
         return wordAt(rank, 5);
     }
 
+    /** Where a rank says what it combines: no word that is added to. */
+    long combineNoteAt(int rank) {
+        return wordAt(rank, 6);
+    }
+
     private static long wordAt(int rank, int word) {
         return (long) rank * CACHE_LINE + (long) word * Long.BYTES;
     }
@@ -150,7 +155,7 @@ final class NormalMemory {
         return (int) align(countsBytes() + Long.BYTES, CACHE_LINE);
     }
 
-    /** Where a rank says what kind of dispatch it has called, how many tokens it has, and how many go where. */
+    /** Where a rank says what kind of dispatch it has called, of which handle, and how many tokens go where. */
     long countsAt(int place, int rank) {
         return countsAt + ((long) place * ranks + rank) * messageBytes();
     }
@@ -173,6 +178,11 @@ final class NormalMemory {
     /** Where this rank writes what goes to {@link #slotNumberAt} of others. */
     long ownSlotNumberAt(int place) {
         return ownCountsAt(place) + messageBytes();
+    }
+
+    /** Where this rank writes what goes to {@link #combineNoteAt} of others. */
+    long ownCombineNoteAt() {
+        return ownSlotNumberAt(0) + Long.BYTES;
     }
 
     // ---- rows ----

@@ -67,10 +67,18 @@ final class NormalPeer {
                     rank);
         }
         this.endOfRows = backend.preparePut(memory, 0, memory, 0, 0, at.rowsArrivedAt(own), rank);
-        this.endOfCombine = backend.preparePut(memory, 0, memory, 0, 0, at.combineArrivedAt(own), rank);
         this.doneCombine = backend.preparePut(memory, 0, memory, 0, 0, at.combineDoneAt(own), rank);
         this.leaves = backend.preparePut(memory, 0, memory, 0, 0, at.leftAt(own), rank);
         boolean copied = memory.mapped(rank) == null;
+        // into mapped memory the note is stored
+        this.endOfCombine = backend.preparePut(
+                memory,
+                at.ownCombineNoteAt(),
+                memory,
+                at.combineNoteAt(own),
+                copied ? Long.BYTES : 0,
+                at.combineArrivedAt(own),
+                rank);
         this.codes = copied ? backend.prepareBatch(memory, memory, at.hidden, rank) : null;
         this.notes = copied ? backend.prepareBatch(memory, memory, at.noteBytes(DispatchFormat.BF16), rank) : null;
         this.notesWithScales =
@@ -102,7 +110,7 @@ final class NormalPeer {
         start(endOfRows);
     }
 
-    /** Says that all rows of a combine are there. */
+    /** Says that all rows of a combine are there; puts its note unless it is stored there. */
     void endCombine() {
         start(endOfCombine);
     }

@@ -45,7 +45,7 @@ final class Peer {
     // by the number of messages; of each set those of whole elements, then the quantised
     private final @Nullable PreparedPut[][] together;
     private final @Nullable PreparedPut[][] returns;
-    private final PreparedPut combine;
+    private final PreparedPut[] combine = new PreparedPut[LowLatencyLayout.SETS];
     private final PreparedPut[] takesDispatch = new PreparedPut[LowLatencyLayout.SETS];
     private final PreparedPut[] takesCombine = new PreparedPut[LowLatencyLayout.SETS];
     private final SymmetricMemory window;
@@ -75,7 +75,6 @@ final class Peer {
         this.dispatchArrived = new Word(host, backend, window, LowLatencyLayout.dispatchArrivedAt(rank));
         this.combineArrived = new Word(host, backend, window, LowLatencyLayout.combineArrivedAt(rank));
         this.left = new Word(host, backend, window, LowLatencyLayout.leftAt(rank));
-        this.combine = word(LowLatencyLayout.combineArrivedAt(own));
         for (int kind = 0; kind < LowLatencyLayout.COMBINE_BATCHES + LowLatencyLayout.SETS; kind++) {
             batches.add(new ArrayList<>());
         }
@@ -86,6 +85,10 @@ final class Peer {
             combineSends[set] = new Sends(host, rank);
             takesDispatch[set] = word(LowLatencyLayout.dispatchTakenAt(own, set));
             takesCombine[set] = word(LowLatencyLayout.combineTakenAt(own, set));
+            // into a mapped window the note is stored
+            combine[set] = mapped == null
+                    ? returns(set, LowLatencyLayout.NOTE_BYTES)
+                    : word(LowLatencyLayout.combineArrivedAt(own));
         }
     }
 
@@ -186,27 +189,31 @@ final class Peer {
         start(put, dispatchSends[set]);
     }
 
-    /** Puts results that were collected, and says that all of a combine is there. */
+    /** Puts the note of a combine and the results that were collected, and says that all of it is there. */
     void putReturns(int set, int rows) {
         PreparedPut put = returns[set][rows];
         if (put == null) {
-            int own = backend.rank();
-            put = backend.preparePut(
-                    window,
-                    layout.outboundReturnsAt(set, rank),
-                    window,
-                    layout.returnsAt(set, own),
-                    (long) rows * layout.rowBytes(),
-                    LowLatencyLayout.combineArrivedAt(own),
-                    rank);
+            put = returns(set, layout.togetherBytes(rows));
             returns[set][rows] = put;
         }
         start(put, combineSends[set]);
     }
 
-    /** Says that all of a combine is there. */
+    private PreparedPut returns(int set, long bytes) {
+        int own = backend.rank();
+        return backend.preparePut(
+                window,
+                layout.outboundNoteAt(set, rank),
+                window,
+                layout.combineNoteAt(set, own),
+                bytes,
+                LowLatencyLayout.combineArrivedAt(own),
+                rank);
+    }
+
+    /** Puts the note of a combine unless it is stored there, and says that all of it is there. */
     void announceCombine(int set) {
-        start(combine, combineSends[set]);
+        start(combine[set], combineSends[set]);
     }
 
     /** Says that a dispatch was received. */

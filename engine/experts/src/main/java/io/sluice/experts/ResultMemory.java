@@ -29,6 +29,9 @@ final class ResultMemory implements LowLatencyResult {
     /** Where this rank's tokens went. */
     final Route route;
 
+    /** The number of the dispatch that has brought the result; the loop's. */
+    long dispatch;
+
     /** The slot of combine of each row, int32. */
     final MemorySegment slotsMemory;
 

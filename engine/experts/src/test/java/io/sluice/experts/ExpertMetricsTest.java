@@ -14,6 +14,8 @@ import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.IntFunction;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The figures of a buffer: two ranks with two experts each, and the same four tokens of each rank. */
 class ExpertMetricsTest {
@@ -59,7 +61,7 @@ class ExpertMetricsTest {
     }
 
     private static CompletableFuture<MemoryRegion> combine(
-            ExpertRanks ranks, List<Memory> memory, int rank, LowLatencyResult result) {
+            ExpertRanks ranks, List<Memory> memory, int rank, LowLatencyResult result, CombineFormat format) {
         Memory at = memory.get(rank);
         return call(end -> ranks.buffer(rank)
                 .lowLatencyCombine(
@@ -72,7 +74,7 @@ class ExpertMetricsTest {
                         0,
                         at.out,
                         0,
-                        CombineOptions.defaults(),
+                        CombineOptions.defaults().withFormat(format),
                         end));
     }
 
@@ -108,7 +110,7 @@ class ExpertMetricsTest {
                                     end)));
             List<LowLatencyResult> results =
                     all(ranks, rank -> call(end -> hooks.get(rank).complete(end)));
-            all(ranks, rank -> combine(ranks, memory, rank, results.get(rank)));
+            all(ranks, rank -> combine(ranks, memory, rank, results.get(rank), CombineFormat.BF16));
             results.forEach(LowLatencyResult::close);
             int sent = 7;
             int[] received = {6, 8};
@@ -133,6 +135,29 @@ class ExpertMetricsTest {
                 assertThat(metrics.engine())
                         .isEqualTo(ranks.team(rank).metrics().engine());
             }
+        }
+    }
+
+    /** The tokens of rank 0 gain by LogFMT, and the zeros of rank 1 travel as they are. */
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp"})
+    void encodedResultsCountAsTheyTravel(String transport) {
+        long extremes = 4;
+        long encoded = extremes + HIDDEN / 16 * 20;
+        long copied = extremes + ROW_BYTES;
+        try (ExpertRanks ranks = ExpertRanks.form(transport, SIZE, OPTIONS)) {
+            List<Memory> memory = ranks.each(rank -> Memory.of(ranks, rank));
+            for (int i = 0; i < TOKENS * HIDDEN; i++) {
+                memory.get(0).x.segment().setAtIndex(ValueLayout.JAVA_SHORT, i, TokenData.bf16(1f / (2 + i % 50)));
+            }
+            List<LowLatencyResult> results = all(ranks, rank -> dispatch(ranks, memory, rank));
+            all(ranks, rank -> combine(ranks, memory, rank, results.get(rank), CombineFormat.LOGFMT));
+            ExpertCallMetrics first = of(ranks.buffer(0), ExpertCallKind.LOW_LATENCY_COMBINE);
+            ExpertCallMetrics second = of(ranks.buffer(1), ExpertCallKind.LOW_LATENCY_COMBINE);
+            assertThat(first.bytesSent()).isEqualTo(3 * encoded + 3 * copied);
+            assertThat(second.bytesSent()).isEqualTo(4 * encoded + 4 * copied);
+            assertThat(first.bytesReceived()).isEqualTo(7 * encoded);
+            assertThat(second.bytesReceived()).isEqualTo(7 * copied);
         }
     }
 
