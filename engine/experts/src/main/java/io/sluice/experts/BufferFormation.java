@@ -276,6 +276,11 @@ final class BufferFormation {
     private CompletableFuture<ExpertBuffer> start() {
         DefaultExpertBuffer buffer = new DefaultExpertBuffer(team, options, backend());
         return settle(() -> CompletableFuture.runAsync(() -> startOnLoop(buffer), team.loop()::execute))
+                .whenComplete((nothing, error) -> {
+                    if (error != null) {
+                        buffer.endHelpers();
+                    }
+                })
                 .thenApply(nothing -> buffer);
     }
 

@@ -8,6 +8,10 @@ interface BufferHost {
     /** Says that there is work. Any thread. */
     void signal();
 
+    /** Returns the threads that help the loop, or null. Any thread. */
+    @Nullable
+    HelperThreads helpers();
+
     /** Throws the error that ended the buffer, if one has. Any thread. */
     void check();
 

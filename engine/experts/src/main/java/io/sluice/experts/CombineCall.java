@@ -29,6 +29,7 @@ final class CombineCall extends LowLatencyCall<MemoryRegion> {
     private final LowLatencyLayout layout;
     private final ResultMemory result;
     private final CombineStage stage;
+    private final SlicedWork summing;
     private CombineFormat format = CombineFormat.BF16;
     private int tokens;
     private @Nullable MemoryRegion y;
@@ -55,7 +56,6 @@ final class CombineCall extends LowLatencyCall<MemoryRegion> {
     private boolean compared;
     // ranks whose results were put together and are in their slots
     private int distributed;
-    private int summed;
     private boolean taken;
 
     CombineCall(
@@ -69,6 +69,7 @@ final class CombineCall extends LowLatencyCall<MemoryRegion> {
         this.layout = memory.layout;
         this.result = result;
         this.stage = stage;
+        this.summing = new SlicedWork(memory.host.helpers(), this::sum);
     }
 
     /** Takes the inputs; on the caller's thread. */
@@ -104,7 +105,7 @@ final class CombineCall extends LowLatencyCall<MemoryRegion> {
         target = 1;
         opened = false;
         distributed = 0;
-        summed = 0;
+        summing.begin(tokens, (long) layout.rowBytes() * layout.topK);
         taken = false;
         sentBytes = 0;
         receivedBytes = 0;
@@ -335,35 +336,36 @@ final class CombineCall extends LowLatencyCall<MemoryRegion> {
             used += distribute(distributed);
             distributed++;
         }
-        int rowBytes = layout.rowBytes();
-        int tokenBytes = rowBytes * layout.topK;
-        while (distributed == memory.ranks() && summed < tokens && used < budget) {
-            int share = Math.min(tokens - summed, Math.max(1, SLICE_BYTES / tokenBytes));
-            ExpertSums.ofSlots(
-                    Objects.requireNonNull(out).segment(),
-                    outOffset,
-                    rowBytes,
-                    memory.own,
-                    layout.combineSlotAt(set, 0),
-                    layout.combineSlotBytes(),
-                    Objects.requireNonNull(topkIdx),
-                    topkIdxOffset,
-                    Objects.requireNonNull(weights),
-                    weightsOffset,
-                    format == CombineFormat.BF16 ? ExpertKernels.BFLOAT16 : ExpertKernels.LOGFMT,
-                    layout.hidden,
-                    layout.topK,
-                    summed,
-                    share);
-            summed += share;
-            used += share * tokenBytes;
+        if (distributed < memory.ranks()) {
+            return used;
         }
-        if (distributed == memory.ranks() && summed == tokens) {
+        used += summing.advance(budget - used);
+        if (summing.isDone()) {
             taken = true;
             memory.tookCombine(set);
             return Math.max(1, used);
         }
         return used;
+    }
+
+    /** Adds the slots of tokens. Any thread. */
+    private void sum(int first, int count) {
+        ExpertSums.ofSlots(
+                Objects.requireNonNull(out).segment(),
+                outOffset,
+                layout.rowBytes(),
+                memory.own,
+                layout.combineSlotAt(set, 0),
+                layout.combineSlotBytes(),
+                Objects.requireNonNull(topkIdx),
+                topkIdxOffset,
+                Objects.requireNonNull(weights),
+                weightsOffset,
+                format == CombineFormat.BF16 ? ExpertKernels.BFLOAT16 : ExpertKernels.LOGFMT,
+                layout.hidden,
+                layout.topK,
+                first,
+                count);
     }
 
     /** Compares what the ranks combine, and adds up what they have sent. */

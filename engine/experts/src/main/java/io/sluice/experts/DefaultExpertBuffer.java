@@ -30,6 +30,7 @@ final class DefaultExpertBuffer implements ExpertBuffer, BufferHost, EngineLoop.
     private final ExpertOptions options;
     private final CommBackend backend;
     private final BufferFigures figures;
+    private final @Nullable HelperThreads helpers;
     private final AtomicBoolean closeCalled = new AtomicBoolean();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private volatile @Nullable SluiceException failure;
@@ -53,6 +54,8 @@ final class DefaultExpertBuffer implements ExpertBuffer, BufferHost, EngineLoop.
         this.options = options;
         this.backend = backend;
         this.figures = new BufferFigures(team, options);
+        int threads = options.helperThreads();
+        this.helpers = threads > 0 ? new HelperThreads(team.name(), threads, this::signal) : null;
     }
 
     BufferFigures figures() {
@@ -273,6 +276,18 @@ final class DefaultExpertBuffer implements ExpertBuffer, BufferHost, EngineLoop.
     }
 
     @Override
+    public @Nullable HelperThreads helpers() {
+        return helpers;
+    }
+
+    /** Ends the threads that help. */
+    void endHelpers() {
+        if (helpers != null) {
+            helpers.close();
+        }
+    }
+
+    @Override
     public void check() {
         SluiceException error = failure;
         if (error != null) {
@@ -433,6 +448,9 @@ final class DefaultExpertBuffer implements ExpertBuffer, BufferHost, EngineLoop.
     private synchronized void endAll() {
         SluiceException error = failure;
         if (error != null) {
+            if (helpers != null) {
+                helpers.abandon();
+            }
             parts().fail(error);
         }
     }
@@ -471,6 +489,7 @@ final class DefaultExpertBuffer implements ExpertBuffer, BufferHost, EngineLoop.
     }
 
     private void release() {
+        endHelpers();
         parts().close()
                 .handle((nothing, error) -> backend.closeAsync())
                 .thenCompose(closing -> closing)

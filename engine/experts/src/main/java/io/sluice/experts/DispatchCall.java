@@ -24,7 +24,6 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
 
     private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG;
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
-    private static final int SLICE_BYTES = 64 << 10;
     private static final int HALF_WORD = 32;
 
     private final LowLatencyMemory memory;
@@ -37,6 +36,7 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
     private final MemorySegment rows;
     private final MemorySegment indices;
     private final int[] messageOf;
+    private final SlicedWork packing;
     private DispatchFormat format = DispatchFormat.BF16;
     private @Nullable MemorySegment x;
     private long xOffset;
@@ -44,7 +44,6 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
     private long statisticsOffset;
     private long generation;
     private int set;
-    private int packed;
     private boolean announced;
     private boolean counted;
     // what is received, so that it leaves the near caches anyway
@@ -67,6 +66,7 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
         this.indices = Arena.ofAuto().allocate((long) layout.mostListed * Integer.BYTES, Integer.BYTES);
         this.messageOf = new int[layout.tokens];
         Arrays.fill(messageOf, -1);
+        this.packing = new SlicedWork(memory.host.helpers(), this::pack);
     }
 
     /** Takes the inputs; on the caller's thread. */
@@ -92,7 +92,7 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
         generation = number;
         result.dispatch = number;
         set = LowLatencyLayout.set(number);
-        packed = 0;
+        packing.begin(route.tokens(), layout.rowBytes());
         announced = false;
         counted = false;
         opened = false;
@@ -106,30 +106,28 @@ final class DispatchCall extends LowLatencyCall<LowLatencyResult> {
 
     @Override
     int send(int budget) {
-        int rowBytes = layout.rowBytes();
-        int used = 0;
-        while (packed < route.tokens() && used < budget) {
-            int count = Math.min(Math.max(1, SLICE_BYTES / rowBytes), route.tokens() - packed);
-            ExpertKernels.pack(
-                    memory.own,
-                    layout.stageAt(set, 0),
-                    layout.slotStride(),
-                    Objects.requireNonNull(x),
-                    xOffset,
-                    rowBytes,
-                    wireScales(format),
-                    layout.hidden,
-                    packed,
-                    count);
-            packed += count;
-            used += count * rowBytes;
-        }
-        if (packed == route.tokens()) {
+        int used = packing.advance(budget);
+        if (packing.isDone()) {
             announce();
             announced = true;
             return Math.max(1, used);
         }
         return used;
+    }
+
+    /** Packs tokens. Any thread. */
+    private void pack(int first, int count) {
+        ExpertKernels.pack(
+                memory.own,
+                layout.stageAt(set, 0),
+                layout.slotStride(),
+                Objects.requireNonNull(x),
+                xOffset,
+                layout.rowBytes(),
+                wireScales(format),
+                layout.hidden,
+                first,
+                count);
     }
 
     private static int wireScales(DispatchFormat format) {

@@ -4,7 +4,10 @@ import java.time.Duration;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Options of an {@link ExpertBuffer}, the same on all ranks. Immutable: each method returns new options. */
+/**
+ * Options of an {@link ExpertBuffer}, the same on all ranks but for time-out and helper threads. Immutable: each method returns
+ * new options.
+ */
 public final class ExpertOptions {
     /** The most experts of all ranks together. */
     public static final int MOST_EXPERTS = 65_536;
@@ -21,6 +24,9 @@ public final class ExpertOptions {
     /** The most experts of a token. */
     public static final int MOST_TOP_K = 32;
 
+    /** The most helper threads of a rank. */
+    public static final int MOST_HELPER_THREADS = 64;
+
     private static final Duration LONGEST = Duration.ofDays(365);
     private static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(60);
     private static final int DEFAULT_HIDDEN = 7_168;
@@ -35,6 +41,7 @@ public final class ExpertOptions {
     private final Duration timeout;
     private final boolean lowLatency;
     private final boolean normalMode;
+    private final int helperThreads;
 
     private ExpertOptions(
             int experts,
@@ -44,7 +51,8 @@ public final class ExpertOptions {
             @Nullable String backend,
             Duration timeout,
             boolean lowLatency,
-            boolean normalMode) {
+            boolean normalMode,
+            int helperThreads) {
         this.experts = experts;
         this.hidden = hidden;
         this.maxTokensPerRank = maxTokensPerRank;
@@ -53,6 +61,7 @@ public final class ExpertOptions {
         this.timeout = timeout;
         this.lowLatency = lowLatency;
         this.normalMode = normalMode;
+        this.helperThreads = helperThreads;
     }
 
     /**
@@ -65,7 +74,7 @@ public final class ExpertOptions {
     public static ExpertOptions experts(int experts) {
         check("experts", experts, MOST_EXPERTS);
         return new ExpertOptions(
-                experts, DEFAULT_HIDDEN, DEFAULT_TOKENS, DEFAULT_TOP_K, null, DEFAULT_TIMEOUT, true, true);
+                experts, DEFAULT_HIDDEN, DEFAULT_TOKENS, DEFAULT_TOP_K, null, DEFAULT_TIMEOUT, true, true, 0);
     }
 
     private static void check(String what, int value, int most) {
@@ -85,7 +94,8 @@ public final class ExpertOptions {
             throw new IllegalArgumentException("a hidden vector has a multiple of " + CHANNELS_OF_A_SCALE
                     + " elements, at most " + MOST_HIDDEN + ", not " + value);
         }
-        return new ExpertOptions(experts, value, maxTokensPerRank, topK, backend, timeout, lowLatency, normalMode);
+        return new ExpertOptions(
+                experts, value, maxTokensPerRank, topK, backend, timeout, lowLatency, normalMode, helperThreads);
     }
 
     /**
@@ -96,7 +106,7 @@ public final class ExpertOptions {
      */
     public ExpertOptions maxTokensPerRank(int value) {
         check("tokens of a rank", value, MOST_TOKENS);
-        return new ExpertOptions(experts, hidden, value, topK, backend, timeout, lowLatency, normalMode);
+        return new ExpertOptions(experts, hidden, value, topK, backend, timeout, lowLatency, normalMode, helperThreads);
     }
 
     /**
@@ -107,7 +117,8 @@ public final class ExpertOptions {
      */
     public ExpertOptions topK(int value) {
         check("experts of a token", value, MOST_TOP_K);
-        return new ExpertOptions(experts, hidden, maxTokensPerRank, value, backend, timeout, lowLatency, normalMode);
+        return new ExpertOptions(
+                experts, hidden, maxTokensPerRank, value, backend, timeout, lowLatency, normalMode, helperThreads);
     }
 
     /**
@@ -126,7 +137,8 @@ public final class ExpertOptions {
                 Objects.requireNonNull(name, "name"),
                 timeout,
                 lowLatency,
-                normalMode);
+                normalMode,
+                helperThreads);
     }
 
     /**
@@ -139,7 +151,8 @@ public final class ExpertOptions {
         if (!value.isPositive() || value.compareTo(LONGEST) > 0) {
             throw new IllegalArgumentException("a time-out is positive and at most " + LONGEST + ", not " + value);
         }
-        return new ExpertOptions(experts, hidden, maxTokensPerRank, topK, backend, value, lowLatency, normalMode);
+        return new ExpertOptions(
+                experts, hidden, maxTokensPerRank, topK, backend, value, lowLatency, normalMode, helperThreads);
     }
 
     /**
@@ -150,7 +163,8 @@ public final class ExpertOptions {
      * @return new options
      */
     public ExpertOptions lowLatency(boolean value) {
-        return new ExpertOptions(experts, hidden, maxTokensPerRank, topK, backend, timeout, value, normalMode);
+        return new ExpertOptions(
+                experts, hidden, maxTokensPerRank, topK, backend, timeout, value, normalMode, helperThreads);
     }
 
     /**
@@ -160,7 +174,25 @@ public final class ExpertOptions {
      * @return new options
      */
     public ExpertOptions normalMode(boolean value) {
-        return new ExpertOptions(experts, hidden, maxTokensPerRank, topK, backend, timeout, lowLatency, value);
+        return new ExpertOptions(
+                experts, hidden, maxTokensPerRank, topK, backend, timeout, lowLatency, value, helperThreads);
+    }
+
+    /**
+     * Returns these options with threads of this rank that quantise and pack tokens and add results together with the loop of
+     * the team: worth it where processors are idle and a rank has many tokens. Results have the same bits. The threads end with
+     * the buffer.
+     *
+     * @param count 0 to {@value #MOST_HELPER_THREADS}; 0 by default. May differ from rank to rank
+     * @return new options
+     */
+    public ExpertOptions helperThreads(int count) {
+        if (count < 0 || count > MOST_HELPER_THREADS) {
+            throw new IllegalArgumentException(
+                    "there are 0 to " + MOST_HELPER_THREADS + " helper threads, not " + count);
+        }
+        return new ExpertOptions(
+                experts, hidden, maxTokensPerRank, topK, backend, timeout, lowLatency, normalMode, count);
     }
 
     /**
@@ -233,6 +265,15 @@ public final class ExpertOptions {
      */
     public boolean hasNormalMode() {
         return normalMode;
+    }
+
+    /**
+     * Returns how many threads quantise, pack and add besides the loop.
+     *
+     * @return 0 or more
+     */
+    public int helperThreads() {
+        return helperThreads;
     }
 
     /**

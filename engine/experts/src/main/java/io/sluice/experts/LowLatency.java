@@ -277,12 +277,16 @@ final class LowLatency implements BufferPart, LowLatencyOperations, LowLatencyCa
         while (!sending.isEmpty() && used < budget && isSendable(sending.getFirst())) {
             LowLatencyCall<?> first = sending.getFirst();
             long since = System.nanoTime();
-            used += first.send(budget - used);
+            int did = first.send(budget - used);
+            used += did;
             first.times.moved(since);
             if (first.isSent()) {
                 sending.removeFirst();
                 countSent(first);
                 sent.add(first);
+            } else if (did == 0) {
+                // helper threads have the rest
+                break;
             }
         }
         for (int i = 0; i < sent.size() && used < budget; ) {

@@ -32,14 +32,15 @@ final class NormalCombine {
     private final boolean[] ended;
     private final int[] sentRows;
     private final int[] added;
+    private final SlicedWork summing;
     private @Nullable NormalCombineCall call;
     private long number;
     private int sent;
     private boolean arrived;
-    private int summed;
+    private int indexed;
     private boolean told;
 
-    NormalCombine(NormalLinks links, NormalSources sources) {
+    NormalCombine(NormalLinks links, NormalSources sources, @Nullable HelperThreads helpers) {
         this.links = links;
         this.at = links.at;
         this.sources = sources;
@@ -50,6 +51,7 @@ final class NormalCombine {
         this.ended = new boolean[at.ranks];
         this.sentRows = new int[at.ranks];
         this.added = new int[at.ranks];
+        this.summing = new SlicedWork(helpers, this::sum);
     }
 
     /** Begins a combine, after the one before has ended. */
@@ -58,7 +60,8 @@ final class NormalCombine {
         number++;
         sent = 0;
         arrived = false;
-        summed = 0;
+        indexed = 0;
+        summing.begin(begun.handle.tokens(), at.rowBytes() * (operands + 1));
         told = false;
         Arrays.fill(ended, false);
         Arrays.fill(sentRows, 0);
@@ -87,7 +90,7 @@ final class NormalCombine {
             used += send((rank + 1 + i) % at.ranks, budget - used);
         }
         if (used < budget && haveArrived()) {
-            used += sum(budget - used);
+            used += finishTokens(budget - used);
         }
         return used;
     }
@@ -204,36 +207,39 @@ final class NormalCombine {
         }
     }
 
-    private int sum(int budget) {
-        NormalCombineCall current = call();
-        int tokens = current.handle.tokens();
-        long bytes = at.rowBytes() * (operands + 1);
-        int count = (int) Math.min(tokens - summed, Math.max(1, budget / bytes));
-        if (count > 0) {
-            for (int token = summed; token < summed + count; token++) {
-                index(current.handle, token);
+    private int finishTokens(int budget) {
+        int used = index(budget);
+        if (indexed == call().handle.tokens()) {
+            used += summing.advance(budget - used);
+            if (summing.isDone()) {
+                tell();
             }
-            ExpertSums.ofRows(
-                    current.out,
-                    current.outOffset,
-                    at.rowBytes(),
-                    segment,
-                    at.combineAt(0, 0),
-                    at.rowBytes(),
-                    indices,
-                    0,
-                    current.bias,
-                    current.biasOffset,
-                    at.rowBytes(),
-                    at.hidden,
-                    operands,
-                    summed,
-                    count);
-            summed += count;
         }
-        if (summed < tokens) {
-            return budget;
-        }
+        return used;
+    }
+
+    /** Adds the vectors of tokens. Any thread. */
+    private void sum(int first, int count) {
+        NormalCombineCall current = call();
+        ExpertSums.ofRows(
+                current.out,
+                current.outOffset,
+                at.rowBytes(),
+                segment,
+                at.combineAt(0, 0),
+                at.rowBytes(),
+                indices,
+                0,
+                current.bias,
+                current.biasOffset,
+                at.rowBytes(),
+                at.hidden,
+                operands,
+                first,
+                count);
+    }
+
+    private void tell() {
         if (!told) {
             told = true;
             for (int to = 0; to < at.ranks; to++) {
@@ -242,7 +248,16 @@ final class NormalCombine {
                 }
             }
         }
-        return (int) (count * bytes);
+    }
+
+    private int index(int budget) {
+        NormalHandle handle = call().handle;
+        int bytes = at.ranks * Integer.BYTES;
+        int count = Math.min(handle.tokens() - indexed, Math.max(1, budget / bytes));
+        for (int end = indexed + count; indexed < end; indexed++) {
+            index(handle, indexed);
+        }
+        return count * bytes;
     }
 
     /** Finds the vectors of a token, in the order of the ranks that they come from. */

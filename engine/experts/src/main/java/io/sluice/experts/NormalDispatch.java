@@ -35,6 +35,7 @@ final class NormalDispatch {
     private final NormalSources sources;
     private final NormalSlots slots;
     private final NormalUnpack unpack;
+    private final SlicedWork encoding;
     private final MemorySegment segment;
     private final int rank;
     private final Sending[] sending;
@@ -43,7 +44,6 @@ final class NormalDispatch {
     private @Nullable NormalDispatchCall call;
     private long number;
     private int place;
-    private int encoded;
     private boolean counted;
     // ranks that have been sent the tokens before turnEnd
     private int turn;
@@ -53,12 +53,13 @@ final class NormalDispatch {
     private int sent;
     private int received;
 
-    NormalDispatch(NormalLinks links, NormalSources sources, NormalSlots slots) {
+    NormalDispatch(NormalLinks links, NormalSources sources, NormalSlots slots, @Nullable HelperThreads helpers) {
         this.links = links;
         this.at = links.at;
         this.sources = sources;
         this.slots = slots;
         this.unpack = new NormalUnpack(links);
+        this.encoding = new SlicedWork(helpers, this::encode);
         this.segment = links.segment;
         this.rank = links.rank;
         this.sending = new Sending[at.ranks];
@@ -71,7 +72,9 @@ final class NormalDispatch {
         call = begun;
         number++;
         place = NormalSlots.place(number);
-        encoded = 0;
+        DispatchFormat format = begun.format;
+        encoding.begin(
+                begun.handle().tokens(), format.isQuantised() ? at.rowBytes() + at.noteStride() : at.noteBytes(format));
         counted = false;
         sent = 0;
         received = 0;
@@ -86,10 +89,8 @@ final class NormalDispatch {
         }
         long counts = at.ownCountsAt(place);
         segment.set(ValueLayout.JAVA_INT, counts, kind());
-        segment.set(
-                ValueLayout.JAVA_INT,
-                counts + Integer.BYTES,
-                (int) begun.handle().dispatch());
+        segment.set(ValueLayout.JAVA_INT, counts + Integer.BYTES, (int)
+                begun.handle().dispatch());
         int rows = 0;
         for (int to = 0; to < at.ranks; to++) {
             int count = begun.handle().sentCount(to);
@@ -125,9 +126,9 @@ final class NormalDispatch {
      * @return how many it has moved; at least the budget if there is more to do at once
      */
     int advance(int budget) {
-        int used = encode(budget);
+        int used = encoding.isDone() ? 0 : encoding.advance(budget);
         sendCounts();
-        if (encoded == call().handle().tokens() && haveCounts()) {
+        if (encoding.isDone() && haveCounts()) {
             used += sendRows(budget - used);
         }
         if (counted) {
@@ -159,16 +160,11 @@ final class NormalDispatch {
 
     // ---- this rank's tokens ----
 
-    private int encode(int budget) {
+    /** Encodes tokens. Any thread. */
+    private void encode(int first, int count) {
         NormalDispatchCall current = call();
         DispatchFormat format = current.format;
-        int left = current.handle().tokens() - encoded;
-        if (left == 0) {
-            return 0;
-        }
-        long bytes = format.isQuantised() ? at.rowBytes() + at.noteStride() : at.noteBytes(format);
-        int count = (int) Math.min(left, Math.max(1, budget / bytes));
-        for (int token = encoded; token < encoded + count; token++) {
+        for (int token = first; token < first + count; token++) {
             writeNote(current, token);
         }
         if (format.isQuantised()) {
@@ -185,11 +181,9 @@ final class NormalDispatch {
                     at.rowBytes(),
                     format == DispatchFormat.FP8 ? ExpertKernels.EXACT : ExpertKernels.ROUNDED,
                     at.hidden,
-                    encoded,
+                    first,
                     count);
         }
-        encoded += count;
-        return encoded < current.handle().tokens() ? budget : (int) (count * bytes);
     }
 
     private void writeNote(NormalDispatchCall current, int token) {

@@ -64,8 +64,8 @@ final class NormalMode implements BufferPart, NormalOperations {
         this.links = new NormalLinks(host, backend, at, memory);
         this.slots = new NormalSlots(links);
         NormalSources sources = new NormalSources(backend, links);
-        this.dispatch = new NormalDispatch(links, sources, slots);
-        this.combine = new NormalCombine(links, sources);
+        this.dispatch = new NormalDispatch(links, sources, slots, host.helpers());
+        this.combine = new NormalCombine(links, sources, host.helpers());
     }
 
     // ---- any thread ----

@@ -12,6 +12,7 @@ import io.sluice.testkit.PatientOptions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.IntFunction;
 
 /** The ranks of a team in this process, one buffer each after another, and the regions of their calls. */
 final class CrossRanks implements AutoCloseable {
@@ -61,10 +62,14 @@ final class CrossRanks implements AutoCloseable {
 
     /** Closes buffers and regions that there are, and creates buffers. */
     void createBuffers(ExpertOptions options) {
+        createBuffers(rank -> options);
+    }
+
+    void createBuffers(IntFunction<ExpertOptions> options) {
         closeBuffers();
         List<CompletableFuture<ExpertBuffer>> creating = new ArrayList<>();
         for (Team team : teams) {
-            creating.add(ExpertBuffer.create(team, options.timeout(Patience.BOUND)));
+            creating.add(ExpertBuffer.create(team, options.apply(team.rank()).timeout(Patience.BOUND)));
         }
         creating.forEach(buffer -> buffers.add(await(buffer)));
     }

@@ -14,7 +14,7 @@ public interface CommMemory {
     /**
      * Returns the bytes.
      *
-     * @return host memory of {@link #bytes()} bytes, usable on the team's loop until the memory is freed
+     * @return host memory of {@link #bytes()} bytes, usable on any thread until the memory is freed
      * @throws io.sluice.engine.MemoryNotAccessibleException if it is memory of a device
      */
     MemorySegment segment();
