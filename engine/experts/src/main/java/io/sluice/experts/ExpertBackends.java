@@ -5,6 +5,7 @@ import io.sluice.experts.sluice.SluiceBackendProvider;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.ServiceLoader;
+import org.jspecify.annotations.Nullable;
 
 /** The communication back ends that there are. */
 final class ExpertBackends {
@@ -18,10 +19,13 @@ final class ExpertBackends {
      * @throws BackendUnavailableException if there is none of that name
      */
     static CommBackendProvider of(ExpertOptions options) {
-        String named = options.backend();
-        if (named == null) {
-            named = System.getenv(VARIABLE);
-        }
+        return of(options, System.getenv(VARIABLE));
+    }
+
+    /** The same where the environment names this one, or none. */
+    static CommBackendProvider of(ExpertOptions options, @Nullable String inEnvironment) {
+        String chosen = options.backend();
+        String named = chosen == null ? inEnvironment : chosen;
         return of(named == null || named.isBlank() ? SluiceBackendProvider.NAME : named.strip());
     }
 

@@ -91,6 +91,9 @@ public final class VariableNames {
             .map(PREFIX::concat)
             .toList();
 
+    /** Read by expert buffers, which are in a module above this. */
+    static final List<String> OF_EXPERTS = List.of(PREFIX + "COMM_BACKEND");
+
     /** Read by the command line and what starts it. */
     private static final List<String> OF_PROGRAMS = Stream.of(
                     "AOT", "CACHE", "JAVA_HOME", "JAVA_OPTIONS", "LOG_LEVEL", "NCCL_LIBRARY", "NO_INSTALL", "PEERS")
@@ -133,7 +136,7 @@ public final class VariableNames {
     }
 
     private static Stream<String> known() {
-        return Stream.of(OF_ENGINE, OF_CUDA, OF_PROGRAMS).flatMap(List::stream);
+        return Stream.of(OF_ENGINE, OF_CUDA, OF_EXPERTS, OF_PROGRAMS).flatMap(List::stream);
     }
 
     private static boolean isOfAnotherTransport(String name) {
