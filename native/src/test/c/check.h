@@ -5,6 +5,7 @@
 #include "sluice.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -39,6 +40,9 @@ int open_descriptors(void);
 
 /* Waits for a child that must end well. */
 void await_child(int pid);
+
+/* Says which variants of some kernels were tried, and which this processor lacks; fails if it has one that was not. */
+void tell_variants(const char *kernels, const bool *tried);
 
 void test_sockets(void);
 void test_streams(void);

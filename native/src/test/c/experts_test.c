@@ -10,6 +10,7 @@
 #define ROWS 3
 #define UNTOUCHED 0x5a
 
+static bool tried[SLUICE_REDUCE_VARIANTS];
 static uint64_t seed = 28;
 
 static uint64_t random_bits(void) {
@@ -66,7 +67,10 @@ enum {
     ENCODED,
     SIZES,
     DECODED,
+    DECODED_ROWS,
+    DEQUANTIZED_ROWS,
     SUMS,
+    BIASED_SUMS,
     LOGFMT_SUMS,
     COPIES,
     RESULTS
@@ -89,7 +93,10 @@ static void run(struct memory rows, int hidden, int form, size_t offset, struct 
         [ENCODED] = ROWS * encoded,
         [SIZES] = ROWS * 4,
         [DECODED] = ROWS * 2 * row,
+        [DECODED_ROWS] = ROWS * row,
+        [DEQUANTIZED_ROWS] = ROWS * row,
         [SUMS] = row,
+        [BIASED_SUMS] = row,
         [LOGFMT_SUMS] = row,
         [COPIES] = ROWS * row,
     };
@@ -111,6 +118,12 @@ static void run(struct memory rows, int hidden, int form, size_t offset, struct 
             rows.bytes, 0, (int64_t)row, hidden, 0, ROWS), ROWS);
     CHECK_SAME(sluice_experts_decode_logfmt(results[DECODED].bytes, 0, 2 * (int64_t)row, SLUICE_EXPERTS_FLOAT32,
             results[ENCODED].bytes, 0, (int64_t)encoded, hidden, 0, ROWS), ROWS);
+    CHECK_SAME(sluice_experts_decode_logfmt(results[DECODED_ROWS].bytes, 0, (int64_t)row, SLUICE_EXPERTS_BFLOAT16,
+            results[ENCODED].bytes, 0, (int64_t)encoded, hidden, 0, ROWS), ROWS);
+    CHECK_SAME(sluice_experts_dequantize(results[DEQUANTIZED_ROWS].bytes, 0, (int64_t)row, SLUICE_EXPERTS_BFLOAT16,
+            results[CODES].bytes, 0, hidden, results[SCALES].bytes, 0, 4, 4 * ROWS, form, hidden, 0, ROWS), ROWS);
+    CHECK_SAME(sluice_experts_sum_rows(results[BIASED_SUMS].bytes, 0, (int64_t)row, rows.bytes, 0, (int64_t)row, ROWS,
+            order, 0, rows.bytes, 0, (int64_t)row, hidden, ROWS, 0, 1), 1);
     const float weights[] = {0.7f, -0.3f, 1.9f};
     const int64_t choices[] = {3, -1, 0};
     CHECK_SAME(sluice_experts_sum_slots(results[SUMS].bytes, 0, (int64_t)row, rows.bytes, 0, (int64_t)row, choices, 0,
@@ -135,6 +148,7 @@ static void check_variants(int hidden, int form, uint16_t exponent, bool is_spec
     run(rows, hidden, form, 0, expected);
     for (int variant = 0; variant < SLUICE_REDUCE_VARIANTS; variant++) {
         for (size_t offset = 0; SUPPORTED(variant) && offset < 8; offset += 7) {
+            tried[variant] = true;
             struct memory results[RESULTS];
             run(rows, hidden, form, offset, results);
             for (int i = 0; i < RESULTS; i++) {
@@ -212,7 +226,7 @@ static void check_numbers(void) {
 }
 
 void test_experts(void) {
-    static const int hidden[] = {128, 384, 512, 640, 1024, 1536, 2048};
+    static const int hidden[] = {128, 384, 512, 640, 1024, 1536, 2048, 7168};
     int best = sluice_reduce_variant();
     check_numbers();
     check_tables();
@@ -224,5 +238,6 @@ void test_experts(void) {
             check_variants(hidden[i], form, 123, true);
         }
     }
+    tell_variants("kernels of experts", tried);
     CHECK_SAME(sluice_reduce_use(best), 0);
 }

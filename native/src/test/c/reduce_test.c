@@ -9,6 +9,14 @@
 #define MARGIN 64
 #define UNTOUCHED 0x5a
 
+static const char *const variant_names[SLUICE_REDUCE_VARIANTS] = {
+    [SLUICE_REDUCE_PLAIN] = "plain",
+    [SLUICE_REDUCE_AVX2] = "AVX2",
+    [SLUICE_REDUCE_AVX512] = "AVX-512",
+};
+
+static bool tried[SLUICE_REDUCE_VARIANTS];
+
 static const size_t element_bytes[] = {1, 1, 4, 4, 8, 8, 2, 2, 4, 8};
 
 /* In memory of exactly its size, so that the sanitizers notice a read beyond it. */
@@ -48,6 +56,17 @@ static uint64_t element_of(enum sluice_reduce_type type) {
     default:
         return is_special ? UINT64_C(0x8000000080000080) : bits;
     }
+}
+
+void tell_variants(const char *kernels, const bool *were_tried) {
+    int used = sluice_reduce_variant();
+    printf("%s, bit by bit as plain C:", kernels);
+    for (int variant = 0; variant < SLUICE_REDUCE_VARIANTS; variant++) {
+        CHECK_SAME(were_tried[variant], SUPPORTED(variant));
+        printf(" %s %s%s", variant_names[variant], were_tried[variant] ? "tried" : "NOT TRIED, as this processor lacks it",
+                variant + 1 < SLUICE_REDUCE_VARIANTS ? "," : "\n");
+    }
+    CHECK_SAME(sluice_reduce_use(used), 0);
 }
 
 static void allocate(enum sluice_reduce_type type, int count, size_t elements) {
@@ -131,6 +150,7 @@ static void check_variants(int type, int operation, int count, size_t elements) 
         if (!SUPPORTED(variant)) {
             continue;
         }
+        tried[variant] = true;
         for (int way = 0; way < 4; way++) {
             /* Aligned to a line, to an element, to nothing; with and without streaming. */
             const size_t offsets[] = {0, 0, element_bytes[type], 3};
@@ -203,8 +223,6 @@ void test_reduce(void) {
             check_in_place(type, operation, 5, 99);
         }
     }
-    for (int variant = best + 1; variant < SLUICE_REDUCE_VARIANTS; variant++) {
-        printf("skipped: this processor lacks what variant %d of the reductions uses\n", variant);
-    }
+    tell_variants("reductions", tried);
     CHECK_SAME(sluice_reduce_use(best), 0);
 }
