@@ -13,7 +13,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Assumptions;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -138,25 +137,30 @@ class ExpertPeersTest {
         return folder + "/alone";
     }
 
+    /** The programs as they are compared: with Open MPI the driver itself, between two processes. */
     @ParameterizedTest
     @EnumSource
-    @Tag("soak")
     void eachPeerThatIsHereMeasures(ExpertPeer peer) throws Exception {
         Assumptions.assumeTrue(peer.program().isPresent(), "its library is not here");
         Pinning anywhere = new Pinning(List.of(), List.of(), List.of(), false);
         try (BenchEnvironment environment = BenchEnvironment.open(
-                new Timing(1, Duration.ofMillis(100), Duration.ZERO), anywhere, arguments -> arguments, () -> false)) {
+                new Timing(1, Duration.ofMillis(20), Duration.ZERO), anywhere, arguments -> arguments, () -> false)) {
             if (peer == ExpertPeer.COPIES) {
                 BaselineBuild.provide(CProgram.EXPERTS, environment.folder(), () -> false);
             } else {
                 CollectiveDriver.OPENMPI_EXPERTS.build(environment.folder(), () -> false);
             }
             for (ExpertMode mode : ExpertMode.values()) {
-                Figures figures = new PeerExperts(peer, new Experts(peer.route(), mode, 8, true, 2)).run(environment);
-                assertThat(figures.values().get(Quantity.DISPATCH_GIGABYTES_PER_SECOND))
-                        .isPositive();
-                assertThat(figures.values().get(Quantity.COMBINE_GIGABYTES_PER_SECOND))
-                        .isPositive();
+                for (boolean fp8 : List.of(false, true)) {
+                    Figures figures =
+                            new PeerExperts(peer, new Experts(peer.route(), mode, 8, fp8, 2)).run(environment);
+                    assertThat(figures.values().get(Quantity.DISPATCH_GIGABYTES_PER_SECOND))
+                            .as("%s, fp8 %s", mode, fp8)
+                            .isPositive();
+                    assertThat(figures.values().get(Quantity.COMBINE_GIGABYTES_PER_SECOND))
+                            .as("%s, fp8 %s", mode, fp8)
+                            .isPositive();
+                }
             }
         }
     }
