@@ -36,6 +36,11 @@ class PagesTest {
     }
 
     @Test
+    void experts() throws IOException {
+        PagePrograms.check(PAGES.resolve("experts.md"), SNIPPETS.resolve("ExpertsOfRanks.java"));
+    }
+
+    @Test
     void integrity() throws IOException {
         PagePrograms.check(PAGES.resolve("integrity.md"), SNIPPETS.resolve("CheckedWrite.java"));
     }
