@@ -63,7 +63,8 @@ void tell_variants(const char *kernels, const bool *were_tried) {
     printf("%s, bit by bit as plain C:", kernels);
     for (int variant = 0; variant < SLUICE_REDUCE_VARIANTS; variant++) {
         CHECK_SAME(were_tried[variant], SUPPORTED(variant));
-        printf(" %s %s%s", variant_names[variant], were_tried[variant] ? "tried" : "NOT TRIED, as this processor lacks it",
+        printf(" %s %s%s", variant_names[variant],
+                were_tried[variant] ? "tried" : "NOT TRIED, as this processor lacks it",
                 variant + 1 < SLUICE_REDUCE_VARIANTS ? "," : "\n");
     }
     CHECK_SAME(sluice_reduce_use(used), 0);

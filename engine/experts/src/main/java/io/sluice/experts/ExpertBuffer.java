@@ -21,8 +21,8 @@ public interface ExpertBuffer extends LowLatencyOperations, NormalOperations {
      *     io.sluice.collectives.CollectiveMismatchException} if ranks have different options, {@link
      *     io.sluice.engine.RegistrationException} if the memory would be more than half of what is free, or an error of
      *     the team
-     * @throws IllegalArgumentException if the experts cannot be divided among the ranks, or no buffer has such options; the
-     *     others get a {@link io.sluice.collectives.CollectiveMismatchException} unless they throw it as well
+     * @throws IllegalArgumentException if the experts cannot be divided among the ranks, or no buffer has such options;
+     *     the others get a {@link io.sluice.collectives.CollectiveMismatchException} unless they throw it as well
      */
     static CompletableFuture<ExpertBuffer> create(Team team, ExpertOptions options) {
         return BufferFormation.create(team, options);

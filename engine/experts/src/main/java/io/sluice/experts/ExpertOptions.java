@@ -5,8 +5,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Options of an {@link ExpertBuffer}, the same on all ranks but for time-out and helper threads. Immutable: each method returns
- * new options.
+ * Options of an {@link ExpertBuffer}, the same on all ranks but for time-out and helper threads. Immutable: each method
+ * returns new options.
  */
 public final class ExpertOptions {
     /** The most experts of all ranks together. */
@@ -179,9 +179,9 @@ public final class ExpertOptions {
     }
 
     /**
-     * Returns these options with threads of this rank that quantise and pack tokens and add results together with the loop of
-     * the team: worth it where processors are idle and a rank has many tokens. Results have the same bits. The threads end with
-     * the buffer.
+     * Returns these options with threads of this rank that quantise and pack tokens and add results together with the
+     * loop of the team: worth it where processors are idle and a rank has many tokens. Results have the same bits. The
+     * threads end with the buffer.
      *
      * @param count 0 to {@value #MOST_HELPER_THREADS}; 0 by default. May differ from rank to rank
      * @return new options

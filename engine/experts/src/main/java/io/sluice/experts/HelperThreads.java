@@ -6,8 +6,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Threads that work on the rows of a call together with the loop, which begins the work, takes part, and looks whether all
- * is done. One work at a time; nothing is allocated for it.
+ * Threads that work on the rows of a call together with the loop, which begins the work, takes part, and looks whether
+ * all is done. One work at a time; nothing is allocated for it.
  */
 final class HelperThreads implements AutoCloseable {
     /** Work on rows in any order. Any thread; several at once. */

@@ -3,10 +3,11 @@ package io.sluice.experts;
 import io.sluice.engine.MemoryRegion;
 
 /**
- * The low-latency calls: dispatch sends a token once for each of its experts, into slots that are settled beforehand, so
- * nothing is negotiated. Every rank makes the same calls in the same order with the same formats; a rank without tokens
- * calls as well. All methods may be called from any thread. Those that throw have called nothing. Ranks whose formats differ,
- * or that combine different dispatches, end with {@link io.sluice.collectives.CollectiveMismatchException}.
+ * The low-latency calls: dispatch sends a token once for each of its experts, into slots that are settled beforehand,
+ * so nothing is negotiated. Every rank makes the same calls in the same order with the same formats; a rank without
+ * tokens calls as well. All methods may be called from any thread. Those that throw have called nothing. Ranks whose
+ * formats differ, or that combine different dispatches, end with {@link
+ * io.sluice.collectives.CollectiveMismatchException}.
  *
  * <p>Regions are host memory of the team's engine and need no rights of peers. They must not change until the call ends,
  * or with a hook until its first half has. Offsets are in bytes, multiples of the element's size.

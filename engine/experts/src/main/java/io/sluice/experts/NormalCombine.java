@@ -13,9 +13,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the combines of normal mode, one at a time. What comes back from a rank lies in the order in which its tokens went
- * there, so all that is said about it is of which dispatch it is; when all is there, it is added token by token. The loop's
- * alone.
+ * Runs the combines of normal mode, one at a time. What comes back from a rank lies in the order in which its tokens
+ * went there, so all that is said about it is of which dispatch it is; when all is there, it is added token by token.
+ * The loop's alone.
  */
 final class NormalCombine {
     private static final int HALF_WORD = 32;

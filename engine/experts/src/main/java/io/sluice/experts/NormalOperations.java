@@ -5,11 +5,11 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The calls of normal mode, for many tokens: dispatch sends a token once to each rank that has one of its experts, and the
- * rows of the result have no gaps. Combine adds, without weights, what each rank made of a token. Every rank makes the same
- * calls in the same order and of the same kind; a rank without tokens calls as well. All methods may be called from any
- * thread. Those that throw have called nothing. Ranks whose calls differ, or that pass handles of different dispatches, end with
- * {@link io.sluice.collectives.CollectiveMismatchException}.
+ * The calls of normal mode, for many tokens: dispatch sends a token once to each rank that has one of its experts, and
+ * the rows of the result have no gaps. Combine adds, without weights, what each rank made of a token. Every rank makes
+ * the same calls in the same order and of the same kind; a rank without tokens calls as well. All methods may be called
+ * from any thread. Those that throw have called nothing. Ranks whose calls differ, or that pass handles of different
+ * dispatches, end with {@link io.sluice.collectives.CollectiveMismatchException}.
  *
  * <p>Regions are host memory of the team's engine and need no rights of peers. They must not change until the call ends.
  * Offsets are in bytes, multiples of the element's size.

@@ -2,7 +2,10 @@ package io.sluice.experts;
 
 import org.jspecify.annotations.Nullable;
 
-/** Work on the rows of a call, in slices that do not hold the loop up: by the loop, or by it and helper threads. The loop's. */
+/**
+ * Work on the rows of a call, in slices that do not hold the loop up: by the loop, or by it and helper threads. The
+ * loop's.
+ */
 final class SlicedWork {
     // takes C some microseconds
     private static final int SLICE_BYTES = 64 << 10;

@@ -8,8 +8,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Which communication back end is chosen: that of the options, else of the environment, else {@code sluice}; and that results
- * are the same with the least that one may offer.
+ * Which communication back end is chosen: that of the options, else of the environment, else {@code sluice}; and that
+ * results are the same with the least that one may offer.
  */
 class ExpertBackendsTest {
     private static final ExpertOptions OPTIONS = ExpertOptions.experts(4);

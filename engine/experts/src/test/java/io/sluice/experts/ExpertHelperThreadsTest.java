@@ -90,7 +90,9 @@ class ExpertHelperThreadsTest {
         }
     }
 
-    /** A team that is revoked, or whose engine is closed, while helpers work: calls end, and nothing stores any more. */
+    /**
+     * A team that is revoked, or whose engine is closed, while helpers work: calls end, and nothing stores any more.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void aBufferThatFailsEndsWhatHelpersDo(boolean closesEngine) {

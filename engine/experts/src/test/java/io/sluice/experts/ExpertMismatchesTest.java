@@ -22,7 +22,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Ranks that call different things: each gets an error that says so, or that the team is revoked, and none waits in vain. */
+/**
+ * Ranks that call different things: each gets an error that says so, or that the team is revoked, and none waits in
+ * vain.
+ */
 class ExpertMismatchesTest {
     private static final int SIZE = 2;
     private static final ExpertOptions OPTIONS =

@@ -13,7 +13,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** The least that a back end may offer: no memory of other ranks is mapped, and puts come from symmetric memory alone. */
+/**
+ * The least that a back end may offer: no memory of other ranks is mapped, and puts come from symmetric memory alone.
+ */
 final class PlainBackend implements CommBackend {
     private final CommBackend wrapped;
 

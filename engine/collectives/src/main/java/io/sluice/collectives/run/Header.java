@@ -1,11 +1,11 @@
 package io.sluice.collectives.run;
 
 /**
- * The first word of a header. From the highest bits on: kind and algorithm in 6 bits each, type and operation in 5 each,
- * the root in 10, the lowest 12 bits of the collective's number, and in 20 bits the history: what follows from all
- * collectives that the rank has called before, and from the channel. So ranks whose calls differ find it with the next
- * message between any two of them, though the messages of these calls may never be looked at. The second word is the
- * count that both ranks of a link must agree on.
+ * The first word of a header. From the highest bits on: kind and algorithm in 6 bits each, type and operation in 5
+ * each, the root in 10, the lowest 12 bits of the collective's number, and in 20 bits the history: what follows from
+ * all collectives that the rank has called before, and from the channel. So ranks whose calls differ find it with the
+ * next message between any two of them, though the messages of these calls may never be looked at. The second word is
+ * the count that both ranks of a link must agree on.
  */
 public final class Header {
     private static final int KIND_SHIFT = 58;
