@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A reliable connection to one peer engine; both sides may read, write and notify. All methods may be called from any
@@ -78,6 +79,15 @@ public interface Connection extends TransferOperations<Transfer> {
      * @return never changes; connections on the same poller share it
      */
     EngineLoop loop();
+
+    /**
+     * Returns the group that the side that connected has named in its {@link ConnectOptions}. By it the other side knows
+     * what a connection is for.
+     *
+     * @return the group, the same on both sides; {@code null} if it has named none. Never changes
+     */
+    @Nullable
+    LoopGroup group();
 
     /**
      * Returns the credits of the transfers that this side of the connection starts.

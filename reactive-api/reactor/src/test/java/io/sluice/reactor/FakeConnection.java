@@ -8,6 +8,7 @@ import io.sluice.engine.EngineLoop;
 import io.sluice.engine.FetchCallback;
 import io.sluice.engine.InFlightWindow;
 import io.sluice.engine.Integrity;
+import io.sluice.engine.LoopGroup;
 import io.sluice.engine.MemoryKind;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.NotificationListener;
@@ -437,6 +438,11 @@ final class FakeConnection implements Connection, InFlightWindow {
 
     @Override
     public EngineLoop loop() {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public LoopGroup group() {
         throw new UnsupportedOperationException();
     }
 

@@ -55,7 +55,6 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
     private @Nullable SessionSecret secret;
     private @Nullable PeerTerms terms;
     private @Nullable TransportFallback fallBack;
-    private @Nullable LoopGroup group;
     private List<OpenTransport> paths = List.of();
 
     private IncomingBootstrap(BootstrapContext engine, Poller loop, int descriptor, SourceShare share) {
@@ -299,7 +298,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
                 new SessionSecret(token == null ? null : token.secret(), helloBytes, unproven, socket.security());
         secret = derived;
         fallBack = found;
-        group = fields.optional(Tag.LOOP_GROUP) == null
+        LoopGroup group = fields.optional(Tag.LOOP_GROUP) == null
                 ? null
                 : new LoopGroup(fields.number(Tag.LOOP_GROUP, Long.MIN_VALUE, Long.MAX_VALUE));
         terms = new PeerTerms(
@@ -316,6 +315,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
                 knowsIntegrity,
                 (Features.read(fields) & Features.DRAIN) != 0,
                 knowsPaths,
+                group,
                 found.because(),
                 null);
         answered = true;
@@ -350,6 +350,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             return;
         }
         found.log("engine " + agreed.peer());
+        LoopGroup group = agreed.group();
         Poller home = group == null ? loop : engine.sessions().homeOf(group);
         AcceptedPeer accepted = new AcceptedPeer(engine, home, agreed, paths, offers);
         if (home.equals(loop)) {

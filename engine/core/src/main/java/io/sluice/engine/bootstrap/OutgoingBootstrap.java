@@ -263,6 +263,7 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
                 fields.optional(Tag.INTEGRITY) != null,
                 (Features.read(fields) & Features.DRAIN) != 0,
                 knowsPaths,
+                attempted.options().group(),
                 fallBack.because(),
                 address);
         List<OpenTransport> agreed = paths(transport, fields);

@@ -2,6 +2,7 @@ package io.sluice.engine.bootstrap;
 
 import io.sluice.engine.EngineId;
 import io.sluice.engine.Integrity;
+import io.sluice.engine.LoopGroup;
 import io.sluice.engine.PeerIdentity;
 import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
@@ -22,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param knowsChecksums whether the peer can be asked for the checksum of a region
  * @param knowsDrain whether the peer understands the announcement of a drain
  * @param knowsPaths whether the peer knows that a connection may have several paths
+ * @param group the group that the side that connected has asked for, or null
  * @param transportReason why the connection uses its transport, in a sentence
  * @param address where lanes are opened to; null on the accepting side
  */
@@ -39,5 +41,6 @@ public record PeerTerms(
         boolean knowsChecksums,
         boolean knowsDrain,
         boolean knowsPaths,
+        @Nullable LoopGroup group,
         String transportReason,
         @Nullable InetSocketAddress address) {}

@@ -8,6 +8,7 @@ import io.sluice.engine.EngineLoop;
 import io.sluice.engine.InFlightWindow;
 import io.sluice.engine.Integrity;
 import io.sluice.engine.InvalidDescriptorException;
+import io.sluice.engine.LoopGroup;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.NotificationListener;
 import io.sluice.engine.NotificationSubscription;
@@ -126,6 +127,11 @@ final class DefaultConnection extends CheckedOperations<Transfer> implements Con
     @Override
     public EngineLoop loop() {
         return session.poller().stages();
+    }
+
+    @Override
+    public @Nullable LoopGroup group() {
+        return terms.group();
     }
 
     @Override

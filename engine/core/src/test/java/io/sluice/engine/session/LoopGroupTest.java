@@ -105,6 +105,8 @@ class LoopGroupTest {
         Ends ends = new Ends(here, there, 2 * POLLERS, in(group));
         assertThat(Ends.loops(ends.made)).hasSize(1);
         assertThat(Ends.loops(ends.accepted)).hasSize(1);
+        assertThat(ends.made).extracting(Connection::group).containsOnly(new LoopGroup(group));
+        assertThat(ends.accepted).extracting(Connection::group).containsOnly(new LoopGroup(group));
         ends.made.forEach(connection -> move(here, connection, there));
         ends.accepted.forEach(connection -> move(there, connection, here));
     }
