@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -40,6 +41,21 @@ final class Retry {
                             .thenCompose(next -> next);
                 })
                 .thenCompose(next -> next);
+    }
+
+    /** Waits for something that others do, until the time is over. */
+    <T> CompletableFuture<T> within(CompletableFuture<T> awaited) {
+        return awaited.copy()
+                .orTimeout(end - System.nanoTime(), TimeUnit.NANOSECONDS)
+                .handle((value, error) -> {
+                    if (error == null) {
+                        return CompletableFuture.completedFuture(value);
+                    }
+                    Throwable cause = error instanceof CompletionException ? error.getCause() : error;
+                    return CompletableFuture.<T>failedFuture(
+                            cause instanceof TimeoutException ? timedOut(null) : cause);
+                })
+                .thenCompose(ended -> ended);
     }
 
     private SluiceException timedOut(@org.jspecify.annotations.Nullable Throwable cause) {

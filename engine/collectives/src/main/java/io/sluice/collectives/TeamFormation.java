@@ -6,17 +6,12 @@ import io.sluice.collectives.reduce.NativeReducer;
 import io.sluice.collectives.run.HelperThreads;
 import io.sluice.collectives.run.Memory;
 import io.sluice.collectives.run.TeamLoop;
-import io.sluice.engine.ConnectFailedException;
-import io.sluice.engine.ConnectOptions;
-import io.sluice.engine.Connection;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineLoop;
 import io.sluice.engine.LoopGroup;
 import io.sluice.engine.MemoryRegion;
-import io.sluice.engine.RegionNotFoundException;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
-import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.jni.MachineFacts;
 import java.nio.ByteBuffer;
@@ -24,10 +19,8 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
@@ -38,16 +31,14 @@ final class TeamFormation {
     /** Of collectives; sends and receives have one more. */
     private static final int CHANNELS = 4;
 
-    private static final int VERSION = 2;
+    private static final int VERSION = 3;
     private static final int TERMS_BYTES = 32;
 
     private final TransferEngine engine;
     private final TeamOptions options;
     private final DefaultTeam.Members members;
     private final LinkLayout layout;
-    private final Retry retry;
-    private final @Nullable RemoteRegion[] remotes;
-    private final Queue<Connection> connections = new ConcurrentLinkedQueue<>();
+    private final TeamConnections connections;
     private final MemoryRegion own;
     private final MemoryRegion staging;
 
@@ -56,9 +47,15 @@ final class TeamFormation {
         this.options = options;
         this.members = members;
         this.layout = layout;
-        this.remotes = new RemoteRegion[options.size()];
-        this.retry = new Retry(
-                options.formTimeout(), "the other ranks of team '" + options.name() + "' must form it as well");
+        this.connections = new TeamConnections(
+                engine,
+                options.rank(),
+                members.addresses(),
+                new LoopGroup(members.id()),
+                this::regionOf,
+                new Retry(
+                        options.formTimeout(),
+                        "the other ranks of team '" + options.name() + "' must form it as well"));
         WorkMemory.checkAvailable(
                 "scratch memory of team '" + options.name() + "'",
                 layout.bytes() + Link.stagingBytes(layout),
@@ -138,7 +135,7 @@ final class TeamFormation {
     /** Forms a team of ranks whose addresses are known. */
     static CompletableFuture<Team> join(TeamOptions options, DefaultTeam.Members members) {
         TeamFormation formation = new TeamFormation(options, members, layout(options));
-        CompletableFuture<Team> formed = formation.connect();
+        CompletableFuture<Team> formed = formation.connections.open().thenCompose(formation::team);
         CompletableFuture<Team> result = new CompletableFuture<>();
         formed.whenComplete((team, error) -> {
             if (error != null) {
@@ -156,57 +153,11 @@ final class TeamFormation {
         return "sluice-team/" + options.name() + "/" + Long.toHexString(members.id()) + "/" + rank;
     }
 
-    private CompletableFuture<Team> connect() {
-        List<CompletableFuture<Connection>> all = new ArrayList<>();
-        for (int rank = 0; rank < options.size(); rank++) {
-            // a team of one needs a loop as well
-            if (rank != options.rank() || options.size() == 1) {
-                all.add(connect(rank));
-            }
-        }
-        return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
-                .thenCompose(nothing -> team(all.getFirst().join().loop()));
-    }
-
-    private CompletableFuture<Connection> connect(int rank) {
-        ConnectOptions grouped = ConnectOptions.defaults().inGroup(new LoopGroup(members.id()));
-        return retry.until(
-                        () -> engine.connect(members.addresses().get(rank), grouped),
-                        connection -> true,
-                        error -> error instanceof ConnectFailedException)
-                .thenCompose(connection -> {
-                    connections.add(connection);
-                    return rank == options.rank()
-                            ? CompletableFuture.completedFuture(connection)
-                            : attach(rank, connection).thenApply(nothing -> connection);
-                });
-    }
-
-    private CompletableFuture<Void> attach(int rank, Connection connection) {
-        return retry.until(
-                        () -> connection.lookup(regionOf(rank)),
-                        descriptor -> true,
-                        error -> error instanceof RegionNotFoundException)
-                .thenCompose(connection::attach)
-                .thenAccept(remote -> {
-                    synchronized (remotes) {
-                        remotes[rank] = remote;
-                    }
-                });
-    }
-
     private CompletableFuture<Team> team(EngineLoop loop) {
-        @Nullable RemoteRegion[] attached;
-        synchronized (remotes) {
-            attached = remotes.clone();
-        }
-        for (RemoteRegion remote : attached) {
-            if (remote != null && !remote.connection().loop().equals(loop)) {
-                throw new SluiceException("the connections of team '" + options.name()
-                        + "' are driven by several loops, as one has failed");
-            }
-        }
+        @Nullable RemoteRegion[] attached = connections.remotes();
         String name = "team '" + options.name() + "'";
+        TeamConnections.checkLoop(attached, loop, name);
+        connections.stopListening();
         TeamLoop teamLoop =
                 new TeamLoop(name, loop, layout, options.rank(), attached, own, staging, new TypedErrors(name));
         WorkMemory work = new WorkMemory(engine, options.scratchBytes());
@@ -253,9 +204,8 @@ final class TeamFormation {
 
     /** Closes all that was opened. */
     private CompletableFuture<Void> release() {
-        List<CompletableFuture<Void>> closing = new ArrayList<>();
-        connections.forEach(connection -> closing.add(connection.close()));
-        return CompletableFuture.allOf(closing.toArray(CompletableFuture[]::new))
+        return connections
+                .close()
                 .handle((nothing, error) -> CompletableFuture.allOf(own.close(), staging.close()))
                 .thenCompose(closed -> closed);
     }

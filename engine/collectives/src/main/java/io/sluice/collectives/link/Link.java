@@ -436,14 +436,23 @@ public final class Link {
                 giveBack(to);
                 return;
             }
-            for (Freeing each : freeing) {
-                if (!each.busy) {
-                    each.start();
-                    return;
-                }
+            try {
+                giveBack();
+            } catch (SluiceException ended) {
+                // one that has left has taken all that it needs; messages of it may still be here
+                freed(ended);
             }
-            connection.signal(freeing[0].update, TransferOptions.defaults(), (transfer, error) -> freed(error));
         }
+    }
+
+    private void giveBack() {
+        for (Freeing each : freeing) {
+            if (!each.busy) {
+                each.start();
+                return;
+            }
+        }
+        connection.signal(freeing[0].update, TransferOptions.defaults(), (transfer, error) -> freed(error));
     }
 
     private void giveBack(MappedPeer to) {
@@ -483,7 +492,7 @@ public final class Link {
                 prepared.start();
             } catch (SluiceException e) {
                 busy = false;
-                throw new LinkFailedException(peer, e);
+                throw e;
             }
         }
 

@@ -1,8 +1,8 @@
 package io.sluice.collectives.run;
 
 import io.sluice.collectives.link.Link;
+import io.sluice.collectives.link.LinkFailedException;
 import io.sluice.engine.SluiceException;
-import io.sluice.engine.TransferOptions;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
@@ -155,19 +155,19 @@ final class Exchange {
         if (tells) {
             CallsOfRanks.Awaited told = telling.remove();
             MemorySegment count = MemorySegment.ofArray(new long[] {told.count()});
-            link.sendSmall((long) AWAITS << 56 | told.number(), told.header(), count, 0, Long.BYTES);
+            tell((long) AWAITS << 56 | told.number(), told.header(), count, Long.BYTES);
             return 1 << 10;
         }
         PointToPoint data = next.data;
         int cost = 1 << 10;
         if (data == null) {
-            sendHeader(next.kind, next.id, TransferOptions.defaults());
             outgoing.remove();
+            tell(header(next.kind, next.id, 0, 0), 0, link.memory(), 0);
         } else if (next.kind == ANNOUNCE) {
             announce(data);
             outgoing.remove();
         } else if (data.moved < 0) {
-            sendHeader(DATA, next.id, data.options);
+            link.sendSmall(header(DATA, next.id, 0, 0), 0, link.memory(), 0, 0, data.options);
             data.moved = 0;
         } else {
             long length = Math.min(chunkBytes, data.bytes - data.moved);
@@ -212,8 +212,13 @@ final class Exchange {
         return link.isMapped() && (link.hasArrived() || (!outgoing.isEmpty() && link.canSend()));
     }
 
-    private void sendHeader(int kind, int id, TransferOptions options) {
-        link.sendSmall(header(kind, id, 0, 0), 0, link.memory(), 0, 0, options);
+    /** Tells the peer something that it need not know once it has left. */
+    private void tell(long header, long count, MemorySegment from, int length) {
+        try {
+            link.sendSmall(header, count, from, 0, length);
+        } catch (LinkFailedException lostOrLeft) {
+            // what it has sent before is still here
+        }
     }
 
     private static long header(int kind, int id, int type, int tag) {

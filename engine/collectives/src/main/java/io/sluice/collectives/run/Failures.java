@@ -114,6 +114,14 @@ final class Failures implements PeerWords.Listener {
         }
     }
 
+    /** A message that a collective needs cannot be sent, be it because the peer has left. */
+    void sendFailed(int peer, SluiceException error) {
+        transferFailed(peer, error);
+        if (failure() == null) {
+            ranksFailed(error);
+        }
+    }
+
     void lost(int peer, @Nullable Throwable error) {
         if (!closing && failed.add(peer)) {
             ranksFailed(error);

@@ -304,7 +304,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, Failures.Tea
                 try {
                     each = exchange.advance(Math.max(1, budget - used));
                 } catch (LinkFailedException e) {
-                    failures.transferFailed(e.peer(), e.error());
+                    failures.sendFailed(e.peer(), e.error());
                 } catch (RuntimeException e) {
                     failures.failHere(new SluiceException("a message of " + name + " failed", e));
                 }
@@ -392,7 +392,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, Failures.Tea
         } catch (HeaderMismatch e) {
             disagree(e);
         } catch (LinkFailedException e) {
-            failures.transferFailed(e.peer(), e.error());
+            failures.sendFailed(e.peer(), e.error());
         } catch (RuntimeException e) {
             failures.failHere(new SluiceException(run.text() + " of " + name + " failed", e));
         }
