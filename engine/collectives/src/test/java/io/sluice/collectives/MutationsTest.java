@@ -14,12 +14,12 @@ class MutationsTest {
         "tcp, droppedContribution, plan.Plan, step",
         "tcp, swappedChunks, plan.Plan, step",
         "tcp, earlySignal, link.Link, hasArrived",
-        "tcp, staleBuffer, link.Link, payloadAt",
+        "tcp, staleBuffer, link.Link, smallAt",
         "tcp, offsetByOne, plan.Step, toOffset",
         "reordering, droppedContribution, plan.Plan, step",
         "reordering, swappedChunks, plan.Plan, step",
         "reordering, earlySignal, link.Link, hasArrived",
-        "reordering, staleBuffer, link.Link, payloadAt",
+        "reordering, staleBuffer, link.Link, smallAt",
         "reordering, offsetByOne, plan.Step, toOffset"
     })
     void everyCollectiveGivesEveryRankItsElements(

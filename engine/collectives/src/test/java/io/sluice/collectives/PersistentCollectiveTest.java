@@ -85,7 +85,14 @@ class PersistentCollectiveTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"shm, 2, 2, AUTO", "shm, 3, 2, AUTO", "tcp, 2, 2, AUTO", "shm, 2, 20000, MAPPED", "shm, 3, 2, MAPPED"})
+    @CsvSource({
+        "shm, 2, 2, AUTO",
+        "shm, 3, 2, AUTO",
+        "tcp, 2, 2, AUTO",
+        "tcp, 2, 12000, AUTO",
+        "shm, 2, 20000, MAPPED",
+        "shm, 3, 2, MAPPED"
+    })
     void startingAllocatesNothing(String transport, int size, int count, Algorithm algorithm) {
         try (Ranks ranks = Ranks.form(transport, size)) {
             List<MemoryRegion> buffers =

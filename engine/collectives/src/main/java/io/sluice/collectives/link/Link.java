@@ -31,7 +31,8 @@ import org.jspecify.annotations.Nullable;
 public final class Link {
     private static final VarHandle WORD = MappedPeer.WORD;
     private static final ValueLayout.OfLong HEADER = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
-    private static final int SIZES = Integer.SIZE;
+    // lengths of messages that are sent out of a copy: powers of two, and beyond the last one its multiples
+    private static final int LAST_POWER = 12;
     private static final int PRIORITIES = TransferPriority.values().length;
     private static final int SMALLEST_SIZE = 4;
     private static final int FREEING_TRANSFERS = 4;
@@ -101,7 +102,7 @@ public final class Link {
         this.memory = own.segment();
         this.staging = staging;
         this.staged = staging.segment();
-        this.stagingAt = ((long) peer * layout.channels() + channel) * layout.slots() * stageBytes(layout);
+        this.stagingAt = ((long) peer * layout.channels() + channel) * layout.slots() * layout.stageBytes();
         this.user = user;
         this.slots = new Slot[layout.slots()];
         this.arrivedAt = new long[layout.slots()];
@@ -112,7 +113,7 @@ public final class Link {
                     i,
                     new RemoteSignal(remote, layout.arrivedAt(rank, channel, i)).weak(),
                     layout.slotAt(rank, channel, i),
-                    stagingAt + (long) i * stageBytes(layout));
+                    stagingAt + i * layout.stageBytes());
             arrivedAt[i] = layout.arrivedAt(peer, channel, i);
             slotAt[i] = layout.slotAt(peer, channel, i);
         }
@@ -126,13 +127,9 @@ public final class Link {
         }
     }
 
-    private static long stageBytes(LinkLayout layout) {
-        return LinkLayout.HEADER_BYTES + (long) layout.smallBytes();
-    }
-
     /** Returns the length of the local memory for the small messages of all links. */
     public static long stagingBytes(LinkLayout layout) {
-        return (long) layout.size() * layout.channels() * layout.slots() * stageBytes(layout);
+        return (long) layout.size() * layout.channels() * layout.slots() * layout.stageBytes();
     }
 
     /** Returns the other rank. */
@@ -166,6 +163,27 @@ public final class Link {
         return layout.smallBytes();
     }
 
+    /** Returns the longest message that is sent with its announcement, in bytes. */
+    public int announcedBytes() {
+        return layout.announcedBytes();
+    }
+
+    /** The number of a length to which messages are rounded up. */
+    private static int sizeIndex(int bytes) {
+        if (bytes <= 1 << LAST_POWER) {
+            return bytes == 0 ? 0 : Math.max(SMALLEST_SIZE, Integer.SIZE - Integer.numberOfLeadingZeros(bytes - 1));
+        }
+        return LAST_POWER + ((bytes - 1) >> LAST_POWER);
+    }
+
+    /** A length to which messages are rounded up. */
+    private static int sizeOf(int index) {
+        if (index <= LAST_POWER) {
+            return index == 0 ? 0 : 1 << index;
+        }
+        return (index - LAST_POWER + 1) << LAST_POWER;
+    }
+
     // ---- sending ----
 
     /** One slot at the peer, and what fills it. */
@@ -175,7 +193,8 @@ public final class Link {
         private final long at;
         private final long staging;
         // by priority and size
-        private final @Nullable PreparedTransfer[] prepared = new PreparedTransfer[PRIORITIES * SIZES];
+        private final @Nullable PreparedTransfer[] prepared =
+                new PreparedTransfer[PRIORITIES * (sizeIndex(layout.smallBytes()) + 1)];
         private boolean busy;
         private boolean copied;
 
@@ -186,19 +205,19 @@ public final class Link {
             this.staging = staging;
         }
 
-        /** The transfer that writes the staged header and message, which is rounded up to a power of two. */
+        /** The transfer that writes the staged header and message, which is rounded up. */
         PreparedTransfer ofSize(int bytes, TransferOptions options) {
-            int power =
-                    bytes == 0 ? 0 : Math.max(SMALLEST_SIZE, Integer.SIZE - Integer.numberOfLeadingZeros(bytes - 1));
-            int index = options.priority().ordinal() * SIZES + power;
+            int size = sizeIndex(bytes);
+            int index = options.priority().ordinal() * (prepared.length / PRIORITIES) + size;
             PreparedTransfer transfer = prepared[index];
             if (transfer == null) {
-                long length = LinkLayout.HEADER_BYTES + (power == 0 ? 0 : Math.min(1L << power, layout.smallBytes()));
+                long rounded = Math.min(sizeOf(size), layout.smallBytes());
+                long length = LinkLayout.smallAt(rounded) - LinkLayout.HEADER_AT + rounded;
                 transfer = connection
                         .prepared()
                         .writeWithSignal(
                                 Link.this.staging,
-                                staging,
+                                staging + LinkLayout.HEADER_AT,
                                 remote,
                                 at + LinkLayout.HEADER_AT,
                                 length,
@@ -289,10 +308,10 @@ public final class Link {
             store(to, slot, header, count, from, offset, length);
             return;
         }
-        staged.set(HEADER, slot.staging, header);
-        staged.set(HEADER, slot.staging + Long.BYTES, count);
+        staged.set(HEADER, slot.staging + LinkLayout.HEADER_AT, header);
+        staged.set(HEADER, slot.staging + LinkLayout.HEADER_AT + Long.BYTES, count);
         if (length > 0) {
-            MemorySegment.copy(from, offset, staged, slot.staging + LinkLayout.HEADER_BYTES, length);
+            MemorySegment.copy(from, offset, staged, slot.staging + LinkLayout.smallAt(length), length);
         }
         slot.copied = true;
         begin(slot, slot.ofSize(length, options));
@@ -304,7 +323,7 @@ public final class Link {
             target.set(HEADER, slot.at + LinkLayout.HEADER_AT, header);
             target.set(HEADER, slot.at + LinkLayout.HEADER_AT + Long.BYTES, count);
             if (length > 0) {
-                MemorySegment.copy(from, offset, target, slot.at + LinkLayout.SMALL_AT, length);
+                MemorySegment.copy(from, offset, target, slot.at + LinkLayout.smallAt(length), length);
             }
             WORD.setRelease(target, slot.at, sent / slots.length + 1);
         } catch (IllegalStateException e) {
@@ -421,9 +440,14 @@ public final class Link {
         return memory;
     }
 
-    /** Where the bytes of the next message are in {@link #memory()}. */
-    public long payloadAt(boolean small) {
-        return slotAt[(int) (received % slots.length)] + (small ? LinkLayout.SMALL_AT : LinkLayout.LARGE_AT);
+    /** Where the bytes of the next message are in {@link #memory()}, if it travels with its header. */
+    public long smallAt(long bytes) {
+        return slotAt[(int) (received % slots.length)] + LinkLayout.smallAt(bytes);
+    }
+
+    /** Where the bytes of the next message are in {@link #memory()}, if it is a large one. */
+    public long largeAt() {
+        return slotAt[(int) (received % slots.length)] + LinkLayout.LARGE_AT;
     }
 
     /** Says that the next message is processed; its slot goes back to the sender. */

@@ -7,14 +7,12 @@ import io.sluice.engine.RemoteSignal;
  * that peers add to, then the slots of messages.
  *
  * <p>A slot holds one message. It begins with the word that counts its messages, so that a short message and its word
- * share a cache line. A small message follows its header, a large one begins at {@link #LARGE_AT}.
+ * share a cache line. A short message follows its header at once, all others begin at {@link #LARGE_AT}, where reductions
+ * find them aligned.
  */
 public final class LinkLayout {
     /** The length of a header. */
     public static final int HEADER_BYTES = 16;
-
-    /** The longest message that is sent together with its header, out of a copy. */
-    public static final int SMALL_BYTES = 8 << 10;
 
     /** Where a large message begins in its slot. */
     public static final int LARGE_AT = 64;
@@ -25,9 +23,15 @@ public final class LinkLayout {
     /** Where the header begins in a slot, after the slot's word. */
     static final int HEADER_AT = RemoteSignal.BYTES;
 
-    /** Where a small message begins in its slot. */
-    static final int SMALL_AT = HEADER_AT + HEADER_BYTES;
+    private static final int SHORT_AT = HEADER_AT + HEADER_BYTES;
+    private static final int LONGEST_SHORT_BYTES = 1 << 10;
 
+    // copying so much costs less than a header of its own, and the wait for an acknowledgement of the peer's
+    private static final int MOST_COPIED_BYTES = 64 << 10;
+    // the receiver keeps so much of what it does not expect yet
+    private static final int MOST_ANNOUNCED_BYTES = 8 << 10;
+    // what links copy into takes no more than a fraction of their slots, unless it is short
+    private static final int SLOT_OF_A_COPY = 4;
     private static final int RANKS_OF_A_WORD = 48;
     private static final int MOST_SLOTS = 8;
     private static final int LONGEST_CHUNK = 256 << 10;
@@ -102,9 +106,24 @@ public final class LinkLayout {
         return slotBytes - LARGE_AT;
     }
 
-    /** Returns the longest message that travels with its header, in bytes. */
+    /** Where a message of so many bytes that travels with its header begins in its slot. */
+    static int smallAt(long bytes) {
+        return bytes <= LONGEST_SHORT_BYTES ? SHORT_AT : LARGE_AT;
+    }
+
+    /** The length of memory out of which a message is sent that is laid out as in its slot. */
+    long stageBytes() {
+        return LARGE_AT + align(smallBytes());
+    }
+
+    /** Returns the longest message that travels with its header, out of a copy, in bytes. */
     public int smallBytes() {
-        return Math.min(SMALL_BYTES, chunkBytes());
+        return Math.clamp(chunkBytes() / SLOT_OF_A_COPY, announcedBytes(), MOST_COPIED_BYTES);
+    }
+
+    /** Returns the longest message that is sent with its announcement, whether or not the receiver expects it, in bytes. */
+    int announcedBytes() {
+        return Math.min(MOST_ANNOUNCED_BYTES, chunkBytes());
     }
 
     /** Returns the length of the region. */

@@ -324,7 +324,7 @@ public final class MappedSteps {
                 caller.check(link);
                 link.receivingFor(caller.number());
                 PeerState peer = peers[link.peer()];
-                peer.offer.read(link.memory(), link.payloadAt(true));
+                peer.offer.read(link.memory(), link.smallAt(own.length()));
                 peer.offered = true;
                 link.release();
                 learn(link.peer(), peer.offer, Offer.SOURCE_IS_NEW, false);

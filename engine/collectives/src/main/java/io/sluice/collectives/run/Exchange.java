@@ -187,7 +187,7 @@ final class Exchange {
 
     private void announce(PointToPoint data) {
         long header = header(ANNOUNCE, data.id, data.type, data.tag);
-        int small = data.bytes <= link.smallBytes() ? (int) data.bytes : 0;
+        int small = data.bytes <= link.announcedBytes() ? (int) data.bytes : 0;
         remember(data);
         link.sendSmall(header, data.bytes, data.memory.segment(), data.memory.offset(), small, data.options);
         begun(data);
@@ -247,7 +247,7 @@ final class Exchange {
             case GRANT -> outgoing.add(new Outgoing(DATA, id, sender(id)));
             case DATA -> arriving = takeGranted(id);
             case AWAITS -> {
-                long count = link.memory().get(ValueLayout.JAVA_LONG_UNALIGNED, link.payloadAt(true));
+                long count = link.memory().get(ValueLayout.JAVA_LONG_UNALIGNED, link.smallAt(Long.BYTES));
                 ends.awaitedBy(new CallsOfRanks.Awaited(link.peer(), header & NUMBER_MASK, bytes, count));
             }
             default -> throw new IllegalStateException("rank " + link.peer() + " sent an unknown message");
@@ -260,7 +260,7 @@ final class Exchange {
         long length = Math.min(chunkBytes, receive.bytes - receive.moved);
         MemorySegment.copy(
                 link.memory(),
-                link.payloadAt(false),
+                link.largeAt(),
                 receive.memory.segment(),
                 receive.memory.offset() + receive.moved,
                 length);
@@ -274,23 +274,23 @@ final class Exchange {
     }
 
     private void announced(int id, int tag, int type, long bytes) {
-        long small = bytes <= link.smallBytes() ? bytes : 0;
+        long small = bytes <= link.announcedBytes() ? bytes : 0;
         for (Iterator<PointToPoint> waiting = posted.iterator(); waiting.hasNext(); ) {
             PointToPoint receive = waiting.next();
             if (receive.tag == tag) {
                 waiting.remove();
-                matched(receive, id, type, bytes, link.memory(), link.payloadAt(true));
+                matched(receive, id, type, bytes, link.memory(), link.smallAt(bytes));
                 return;
             }
         }
-        byte[] kept = link.memory().asSlice(link.payloadAt(true), small).toArray(ValueLayout.JAVA_BYTE);
+        byte[] kept = link.memory().asSlice(link.smallAt(small), small).toArray(ValueLayout.JAVA_BYTE);
         unexpected.add(new Announced(id, tag, type, bytes, kept));
     }
 
     private void matched(PointToPoint receive, int id, int type, long bytes, MemorySegment from, long at) {
         if (type != receive.type || bytes != receive.bytes) {
             ends.mismatch(receive, type, bytes);
-        } else if (bytes <= link.smallBytes()) {
+        } else if (bytes <= link.announcedBytes()) {
             MemorySegment.copy(from, at, receive.memory.segment(), receive.memory.offset(), bytes);
             receive.hasReceived(bytes);
             outgoing.add(new Outgoing(TAKEN, id, null));

@@ -296,7 +296,7 @@ public final class Run extends Pending {
     private int take(@Nullable Link[] links, Step step) {
         Link link = step.receives() ? to(links, step) : null;
         MemorySegment message = link == null ? MemorySegment.NULL : link.memory();
-        long messageAt = link == null ? 0 : link.payloadAt(isSmall(link, step));
+        long messageAt = link == null ? 0 : payloadAt(link, step);
         int length;
         if (work.isForHelpers(step)) {
             if (!work.isDoneByHelpers(step, message, messageAt)) {
@@ -507,6 +507,10 @@ public final class Run extends Pending {
             }
         }
         return small || hasArrived(link);
+    }
+
+    private static long payloadAt(Link link, Step step) {
+        return isSmall(link, step) ? link.smallAt(step.length()) : link.largeAt();
     }
 
     private static boolean isSmall(Link link, Step step) {
