@@ -13,11 +13,17 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.StartEvent;
 import io.sluice.engine.StartEventException;
 import io.sluice.engine.TransferOptions;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** A collective and its runs: one, or one after another. */
 class CalledCollective implements Collective, RunEnd {
+    private static final VarHandle STATE = state();
+    private static final int RUNS = 1;
+    private static final int CLOSED = 2;
+
     private final Parts parts;
     private final Call call;
     private final CollectiveOptions options;
@@ -26,9 +32,9 @@ class CalledCollective implements Collective, RunEnd {
     private final @Nullable MemoryRegion work;
     private final boolean repeated;
     private CollectiveCallback callback;
-    private volatile boolean terminated = true;
+    // flags
+    private volatile int state;
     private boolean workGiven;
-    private boolean closed;
 
     /**
      * What all collectives of a team share.
@@ -107,19 +113,22 @@ class CalledCollective implements Collective, RunEnd {
         run.countsInto(parts.figures.waits());
     }
 
+    private static VarHandle state() {
+        try {
+            return MethodHandles.lookup().findVarHandle(CalledCollective.class, "state", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     private Memory memory(@Nullable Buffer buffer) {
         return buffer == null ? parts.nothing : buffer.memory();
     }
 
     void run(CollectiveCallback next) {
-        synchronized (this) {
-            if (closed) {
-                throw new IllegalStateException("the collective is closed");
-            }
-            if (!terminated) {
-                throw new IllegalStateException("the last run has not ended");
-            }
-            terminated = false;
+        if (!STATE.compareAndSet(this, 0, RUNS)) {
+            throw new IllegalStateException(
+                    (state & CLOSED) == 0 ? "the last run has not ended" : "the collective is closed");
         }
         callback = next;
         StartEvent event = options.startAfter();
@@ -129,10 +138,7 @@ class CalledCollective implements Collective, RunEnd {
         try {
             parts.loop.submit(run, timeoutNanos);
         } catch (RuntimeException e) {
-            terminated = true;
-            if (!repeated) {
-                giveWork();
-            }
+            terminate();
             throw e;
         }
         if (event != null) {
@@ -144,29 +150,33 @@ class CalledCollective implements Collective, RunEnd {
     public void ended(@Nullable SluiceException error) {
         CollectiveCallback receiver = callback;
         parts.figures.ended(this, run, timeoutNanos, parts.figures.bytes(call), error);
-        synchronized (this) {
-            terminated = true;
-            if (!repeated || closed) {
-                giveWork();
-            }
-        }
+        terminate();
         receiver.ended(this, error);
     }
 
+    private void terminate() {
+        int before = (int) STATE.getAndBitwiseAnd(this, ~RUNS);
+        if (!repeated || (before & CLOSED) != 0) {
+            giveWork();
+        }
+    }
+
     void release() {
-        synchronized (this) {
-            closed = true;
-            if (terminated) {
-                giveWork();
-            }
+        int before = (int) STATE.getAndBitwiseOr(this, CLOSED);
+        if ((before & RUNS) == 0) {
+            giveWork();
         }
     }
 
     private void giveWork() {
         MemoryRegion region = work;
-        if (region != null && !workGiven) {
-            workGiven = true;
-            parts.work.give(region);
+        if (region != null) {
+            synchronized (this) {
+                if (!workGiven) {
+                    workGiven = true;
+                    parts.work.give(region);
+                }
+            }
         }
     }
 
@@ -186,7 +196,7 @@ class CalledCollective implements Collective, RunEnd {
 
     @Override
     public boolean isTerminated() {
-        return terminated;
+        return (state & RUNS) == 0;
     }
 
     @Override

@@ -25,6 +25,8 @@ public abstract class Pending {
 
     // times, by System.nanoTime; 0 for none
     private @Nullable PeerWaits waits;
+    private long called;
+    private boolean beginsWhenCalled;
     private long began;
     private long waitsSince;
     private long latest;
@@ -105,6 +107,22 @@ public abstract class Pending {
         waits = counters;
     }
 
+    /**
+     * Takes note of a call, before the loop takes the run.
+     *
+     * @param onLoop whether the loop's thread calls, which takes the run at once
+     */
+    final void called(long now, long timeoutNanos, boolean onLoop) {
+        called = now;
+        deadline = now + timeoutNanos;
+        beginsWhenCalled = onLoop;
+    }
+
+    /** The loop has taken the run, which begins now or is queued. */
+    final void begins(boolean now) {
+        beginsWhenCalled &= now;
+    }
+
     /** Called before steps are taken. */
     final void resumes() {
         if (waitsFor >= 0) {
@@ -120,7 +138,9 @@ public abstract class Pending {
         }
         stopWaiting();
         if (awaited >= 0) {
-            latest = System.nanoTime();
+            // little has happened since the call
+            boolean soon = beginsWhenCalled && began == 0 && isShort();
+            latest = soon ? called : System.nanoTime();
             waitsFor = awaited;
             waitsSince = latest;
         }

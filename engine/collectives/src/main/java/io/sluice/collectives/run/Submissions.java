@@ -24,12 +24,17 @@ final class Submissions {
         this.queue = new MpscArrayQueue<>(most);
     }
 
-    void add(Pending run, long timeoutNanos) {
+    /**
+     * Adds what was called.
+     *
+     * @param onLoop whether this is the loop's thread
+     */
+    void add(Pending run, long timeoutNanos, boolean onLoop) {
         if (pending.incrementAndGet() > most) {
             pending.decrementAndGet();
             throw new TooManyPendingException(most + " collectives of " + name + " are pending");
         }
-        run.deadline = System.nanoTime() + timeoutNanos;
+        run.called(System.nanoTime(), timeoutNanos, onLoop);
         if (!queue.offer(run)) {
             throw new AssertionError("the queue holds as many as may be pending");
         }

@@ -154,7 +154,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, Failures.Tea
      */
     public void submit(Pending run, long timeoutNanos) {
         failures.check();
-        incoming.add(run, timeoutNanos);
+        incoming.add(run, timeoutNanos, loop.inLoop());
         signal();
         if (stopped) {
             endAll();
@@ -261,6 +261,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, Failures.Tea
         if (added instanceof Run run) {
             int channel = calls.channelOf(run, channels.length);
             disagree(calls.called(run, channel));
+            run.begins(channels[channel].current() == null);
             channels[channel].add(run);
         } else if (added instanceof PointToPoint point) {
             begin(point);
