@@ -21,24 +21,29 @@ import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * The program of a peer in a process of its own. Arguments: the sizes of the regions to allocate, each readable and
- * writable. It prints {@code @READY address descriptor…}, then obeys one command a line and answers each with one line
- * that begins with {@code @}; all other output is the virtual machine's. It ends when its input does, so it
- * never outlives the test that started it.
+ * The program of a peer in a process of its own. At {@code begin} with the sizes of regions, each readable and writable, and
+ * with variables for the engine as {@code name=value}, it opens an engine and prints {@code @READY address descriptor…}. Then
+ * it obeys one command a line and answers each with one line that begins with {@code @}; all other output is the virtual
+ * machine's. At {@code end} it closes the engine and may be told to begin again. It ends when its input does, so it never
+ * outlives the tests that started it.
  */
 final class ContractPeer {
     /** The first character of answers. */
     static final char ANSWER = '@';
 
+    /** The answer to {@code end}, when the engine is closed. */
+    static final String ENDED = "ENDED";
+
     /** Registered where the test asks for it: the words of such memory the peer's processors change, on every transport. */
-    private final ContractMemory memory =
-            System.getenv("CONTRACT_REGISTERS_MEMORY") == null ? HostMemory.allocated() : HostMemory.registered();
+    private final ContractMemory memory;
 
     private final TransferEngine engine;
     private final List<MemoryRegion> regions = new ArrayList<>();
@@ -47,22 +52,41 @@ final class ContractPeer {
 
     private CompletableFuture<Integer> armed = new CompletableFuture<>();
 
-    private ContractPeer(TransferEngine engine) {
+    private ContractPeer(TransferEngine engine, boolean registers) {
         this.engine = engine;
+        this.memory = registers ? HostMemory.registered() : HostMemory.allocated();
     }
 
     public static void main(String[] arguments) throws IOException {
         PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
-        try (TransferEngine engine = TransferEngine.open(EngineOptions.fromEnvironment())) {
-            ContractPeer peer = new ContractPeer(engine);
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = in.readLine(); line != null && line.startsWith("begin"); line = in.readLine()) {
+            serve(line.strip().split(" "), in, out);
+            out.println(ANSWER + ENDED);
+        }
+    }
+
+    private static void serve(String[] begin, BufferedReader in, PrintStream out) throws IOException {
+        Map<String, String> variables = new HashMap<>(System.getenv());
+        List<Long> sizes = new ArrayList<>();
+        for (String word : begin) {
+            int equals = word.indexOf('=');
+            if (equals > 0) {
+                variables.put(word.substring(0, equals), word.substring(equals + 1));
+            } else if (!word.equals("begin")) {
+                sizes.add(Long.parseLong(word));
+            }
+        }
+        try (TransferEngine engine = TransferEngine.open(
+                EngineOptions.builder().environment(variables).build())) {
+            ContractPeer peer = new ContractPeer(engine, variables.containsKey("CONTRACT_REGISTERS_MEMORY"));
             engine.onConnection(peer.accepted::add);
             StringBuilder ready = new StringBuilder("READY ").append(engine.address());
-            for (String bytes : arguments) {
-                ready.append(' ').append(peer.allocate(Long.parseLong(bytes)));
+            for (long bytes : sizes) {
+                ready.append(' ').append(peer.allocate(bytes));
             }
             out.println(ANSWER + ready.toString());
-            BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-            for (String line = in.readLine(); line != null && !line.equals("exit"); line = in.readLine()) {
+            for (String line = in.readLine(); line != null && !line.equals("end"); line = in.readLine()) {
                 out.println(ANSWER + peer.answer(line.split(" ")));
             }
         }

@@ -18,31 +18,50 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.StringJoiner;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** A {@link ContractPeer} in a process of its own, which can be frozen and killed. It is gone once this is closed. */
+/**
+ * A {@link ContractPeer} in a process of its own, which can be frozen and killed. Its engine is gone once this is closed; the
+ * process waits for the next test of the same transport, as a start takes seconds where the processor is emulated.
+ */
 final class PeerProcess implements AutoCloseable {
     private static final String END_OF_OUTPUT = "(its output has ended)";
+    /** How long one may take to be ready for the next test: then another is started. */
+    private static final Duration SOON = Patience.scaled(Duration.ofSeconds(2));
+    /** By the variables of their transport, one at most for each. */
+    private static final Map<Map<String, String>, PeerProcess> IDLE = new ConcurrentHashMap<>();
 
+    private final Map<String, String> environment;
     private final Process process;
     private final Writer commands;
     private final BlockingQueue<String> answers = new LinkedBlockingQueue<>();
     private final List<String> otherOutput = new CopyOnWriteArrayList<>();
-    private final EngineAddress address;
-    private final List<RegionDescriptor> regions;
+    private EngineAddress address;
+    private List<RegionDescriptor> regions;
+    private boolean frozen;
+    /** Killed, or short of a resource. */
+    private boolean spoilt;
 
-    private PeerProcess(Process process) {
+    private PeerProcess(Map<String, String> environment, Process process, String begin) {
+        this.environment = environment;
         this.process = process;
         this.commands = new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8);
         Thread.ofPlatform().daemon().name("output of " + process.pid()).start(this::readOutput);
+        begin(begin);
+    }
+
+    /** Has it open an engine, with regions. */
+    private void begin(String begin) {
+        send(begin);
         // it needs what the machine's other work leaves: processors, and the disk that it is loaded from
         String[] ready = nextAnswer("starting", Patience.longBound()).split(" ");
         assertThat(ready[0])
@@ -52,12 +71,49 @@ final class PeerProcess implements AutoCloseable {
         regions = Arrays.stream(ready).skip(2).map(PeerProcess::descriptor).toList();
     }
 
+    /** Whether it has closed the engine that the test before used. */
+    private boolean hasEnded() {
+        try {
+            String answer;
+            do {
+                answer = answers.poll(SOON.toNanos(), TimeUnit.NANOSECONDS);
+            } while (answer != null && !answer.equals(ContractPeer.ENDED) && !answer.equals(END_OF_OUTPUT));
+            return ContractPeer.ENDED.equals(answer);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
     static PeerProcess start(TransportUnderTest transport, long... regionBytes) {
         return start(transport, Map.of(), regionBytes);
     }
 
     /** Starts one with more {@code SLUICE_*} variables than the transport's own. */
     static PeerProcess start(TransportUnderTest transport, Map<String, String> settings, long... regionBytes) {
+        Map<String, String> environment = transport.targetEnvironment();
+        StringJoiner begin = new StringJoiner(" ").add("begin");
+        settings.forEach((name, value) -> begin.add(name + "=" + value));
+        Arrays.stream(regionBytes).mapToObj(Long::toString).forEach(begin::add);
+        PeerProcess idle = IDLE.remove(environment);
+        if (idle != null && !idle.hasEnded()) {
+            idle.process.destroyForcibly();
+            idle = null;
+        }
+        if (idle == null) {
+            return startAnother(environment, begin.toString());
+        }
+        try {
+            idle.otherOutput.clear();
+            idle.begin(begin.toString());
+            return idle;
+        } catch (RuntimeException | Error e) {
+            idle.process.destroyForcibly();
+            throw e;
+        }
+    }
+
+    private static PeerProcess startAnother(Map<String, String> environment, String begin) {
         List<String> command = new ArrayList<>(List.of(
                 ProcessHandle.current().info().command().orElseThrow(),
                 "-Xmx256m",
@@ -66,9 +122,6 @@ final class PeerProcess implements AutoCloseable {
                 "--enable-native-access=ALL-UNNAMED"));
         command.addAll(ForkedJava.startOptions());
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), ContractPeer.class.getName()));
-        Arrays.stream(regionBytes).mapToObj(Long::toString).forEach(command::add);
-        Map<String, String> environment = new HashMap<>(transport.targetEnvironment());
-        environment.putAll(settings);
         ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
         builder.environment().putAll(environment);
         Process process;
@@ -78,7 +131,7 @@ final class PeerProcess implements AutoCloseable {
             throw new UncheckedIOException(e);
         }
         try {
-            return new PeerProcess(process);
+            return new PeerProcess(environment, process, begin);
         } catch (RuntimeException | Error e) {
             process.destroyForcibly();
             throw e;
@@ -175,6 +228,7 @@ final class PeerProcess implements AutoCloseable {
 
     /** SIGKILL: no goodbye. */
     void kill() {
+        spoilt = true;
         process.destroyForcibly();
     }
 
@@ -184,6 +238,7 @@ final class PeerProcess implements AutoCloseable {
 
     /** SIGSTOP: its sockets stay open, and nothing answers. */
     void freeze() {
+        frozen = true;
         signal("STOP");
         // The signal is on its way only; a thread that is running may still answer.
         Patience.until("all threads of the peer have stopped", this::isFrozen);
@@ -211,10 +266,12 @@ final class PeerProcess implements AutoCloseable {
     /** SIGCONT. */
     void thaw() {
         signal("CONT");
+        frozen = false;
     }
 
     /** Lets it have no more of a resource than this from now on, as {@code prlimit} calls it. */
     void limit(String resource, long most) {
+        spoilt = true;
         run("prlimit --pid " + process.pid() + " --" + resource + "=" + most + ":");
     }
 
@@ -233,7 +290,20 @@ final class PeerProcess implements AutoCloseable {
 
     @Override
     public void close() {
-        // A frozen process dies of it as well.
-        process.destroyForcibly();
+        if (frozen || spoilt || !process.isAlive()) {
+            // a frozen process dies of it as well
+            process.destroyForcibly();
+            return;
+        }
+        try {
+            send("end");
+        } catch (AssertionError gone) {
+            process.destroyForcibly();
+            return;
+        }
+        PeerProcess other = IDLE.put(environment, this);
+        if (other != null) {
+            other.process.destroyForcibly();
+        }
     }
 }
