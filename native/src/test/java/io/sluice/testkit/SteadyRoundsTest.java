@@ -53,7 +53,7 @@ class SteadyRoundsTest {
     void whatHoldsIsRunOnce() {
         List<Duration> timeouts = new ArrayList<>();
         SteadyRounds.run(SECOND, timeouts::add);
-        assertThat(timeouts).containsExactly(Patience.scaled(SECOND));
+        assertThat(timeouts).containsExactly(SteadyRounds.first(SECOND));
     }
 
     @Test

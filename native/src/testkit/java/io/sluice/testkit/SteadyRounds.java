@@ -30,9 +30,15 @@ public final class SteadyRounds {
      * @param round gets the time-out
      */
     public static <E extends Exception> void run(Duration timeout, Round<E> round) throws E {
-        for (Duration each = Patience.scaled(timeout); !holds(each, round); each = each.multipliedBy(TIMES_LONGER)) {
+        for (Duration each = first(timeout); !holds(each, round); each = each.multipliedBy(TIMES_LONGER)) {
             System.out.println("a round with a time-out of " + each + " is repeated: threads had no processor");
         }
+    }
+
+    /** Half as long as one that may not be repeated: most rounds hold, and all of them wait for it. */
+    static Duration first(Duration timeout) {
+        Duration half = Patience.scaled(timeout).dividedBy(2);
+        return half.compareTo(timeout) > 0 ? half : timeout;
     }
 
     private static <E extends Exception> boolean holds(Duration timeout, Round<E> round) throws E {

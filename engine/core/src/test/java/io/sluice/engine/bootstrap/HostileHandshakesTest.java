@@ -263,7 +263,7 @@ class HostileHandshakesTest {
 
     @Test
     void twoHundredThatSayNothing() {
-        SteadyRounds.run(Duration.ofSeconds(3), timeout -> {
+        SteadyRounds.run(Duration.ofSeconds(2), timeout -> {
             // for the honest one as well, so it is not as short as can be
             reopen(options -> options.handshakeTimeout(timeout.multipliedBy(10).dividedBy(3)));
             sockets.clear();

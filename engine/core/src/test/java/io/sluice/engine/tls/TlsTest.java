@@ -314,7 +314,7 @@ class TlsTest {
 
     @Test
     void handshakesHeldOpenAreBounded() throws Exception {
-        SteadyRounds.run(Duration.ofSeconds(3), timeout -> {
+        SteadyRounds.run(Duration.ofSeconds(2), timeout -> {
             // for the honest one as well, so it is not as short as can be
             TransferEngine accepting = engine(
                     target.options(),
@@ -356,7 +356,7 @@ class TlsTest {
     void garbageForATlsHandshake() throws Exception {
         // the engine waits for the rest of the record, as long as a peer may be silent
         TransferEngine accepting =
-                engine(target.options(), options -> options.handshakeTimeout(Patience.scaled(Duration.ofSeconds(10))));
+                engine(target.options(), options -> options.handshakeTimeout(Patience.scaled(Duration.ofSeconds(5))));
         byte[] garbage = new byte[4096];
         for (int i = 0; i < garbage.length; i++) {
             garbage[i] = (byte) (i * 31);
