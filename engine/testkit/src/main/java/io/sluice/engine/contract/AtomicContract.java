@@ -104,7 +104,7 @@ interface AtomicContract extends AtomicRefusalContract {
     default void fetchedValuesAreDistinctAndTheSumIsExact(Ends ends) {
         int connections = 4;
         int threads = 8;
-        int each = ContractProfile.current().orderRounds();
+        int each = ContractProfile.of(transport()).orderRounds();
         int total = threads * each;
         try (EnginePair pair = ends.open(transport(), both -> both.lanes(2).pollers(2))) {
             MemoryRegion served = pair.served(64);
@@ -191,7 +191,7 @@ interface AtomicContract extends AtomicRefusalContract {
     @EnumSource
     default void compareAndSwapMakesACounter(Ends ends) {
         int connections = 4;
-        int each = ContractProfile.current().orderRounds() / 2;
+        int each = ContractProfile.of(transport()).orderRounds() / 2;
         try (EnginePair pair = ends.open(transport(), both -> both.pollers(2))) {
             MemoryRegion served = pair.served(64);
             ManyTransfers crowd = new ManyTransfers();
@@ -233,7 +233,7 @@ interface AtomicContract extends AtomicRefusalContract {
     @ParameterizedTest
     @EnumSource
     default void fetchAndAddLosesNoneOfTheTargetsOwnUpdates(Ends ends) {
-        int count = ContractProfile.current().smallTransfers();
+        int count = ContractProfile.of(transport()).smallTransfers();
         try (EnginePair pair = ends.open(transport())) {
             MemoryRegion served = pair.served(64);
             RemoteRegion remote = pair.attach(served);
@@ -263,7 +263,7 @@ interface AtomicContract extends AtomicRefusalContract {
     @ParameterizedTest
     @EnumSource
     default void compareAndSwapLosesNoneOfTheTargetsOwnUpdates(Ends ends) {
-        int count = ContractProfile.current().smallTransfers();
+        int count = ContractProfile.of(transport()).smallTransfers();
         try (EnginePair pair = ends.open(transport())) {
             MemoryRegion served = pair.served(64);
             RemoteRegion remote = pair.attach(served);
@@ -301,7 +301,7 @@ interface AtomicContract extends AtomicRefusalContract {
     @Test
     default void operationsOnNeighbouringWordsDoNotMix() {
         int words = 64;
-        int count = 4 * ContractProfile.current().orderRounds();
+        int count = 4 * ContractProfile.of(transport()).orderRounds();
         Random random = ContractProfile.random("operationsOnNeighbouringWordsDoNotMix");
         try (EnginePair pair = EnginePair.open(transport(), both -> both.lanes(4))) {
             MemoryRegion served = pair.served(8L * words);

@@ -154,8 +154,8 @@ interface BatchFailureContract extends Contract {
     default void peerThatIsKilledFailsItsElementsAlone() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         // requests left when the peer is killed cost no time
-        int count =
-                countThatLasts(Math.min(15_000, 30 * ContractProfile.current().transfersInFlight()));
+        int count = countThatLasts(
+                Math.min(15_000, 30 * ContractProfile.of(transport()).transfersInFlight()));
         int slot = 256 << 10;
         try (PeerProcess peer = PeerProcess.start(transport(), slot);
                 SeveralPeers peers = new SeveralPeers(

@@ -22,7 +22,7 @@ interface CompletionContract extends Contract {
     @Tag(PROCESS)
     default void completedWriteIsSeenByTheTargetsProcess() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
-        long bytes = ContractProfile.current().comparedBytes();
+        long bytes = ContractProfile.of(transport()).comparedBytes();
         Random random = ContractProfile.random("completedWriteIsSeenByTheTargetsProcess");
         try (PeerProcess peer = PeerProcess.start(transport(), bytes);
                 TransferEngine engine =
@@ -30,7 +30,7 @@ interface CompletionContract extends Contract {
             Connection connection = await(engine.connect(peer.address()));
             RemoteRegion remote = await(connection.attach(peer.region(0)));
             MemoryRegion source = allocate(engine, bytes, RegionOptions.local());
-            for (int round = 0; round < ContractProfile.current().comparedRounds(); round++) {
+            for (int round = 0; round < ContractProfile.of(transport()).comparedRounds(); round++) {
                 BytePattern.fill(bytesOf(source), round);
                 long length = round % 4 == 0 ? bytes : 1 + random.nextInt(100_000);
                 long from = random.nextInt((int) (bytes - length) + 1);
@@ -57,7 +57,7 @@ interface CompletionContract extends Contract {
     @Tag(PROCESS)
     default void completedReadIsFinal() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
-        long bytes = ContractProfile.current().comparedBytes();
+        long bytes = ContractProfile.of(transport()).comparedBytes();
         Random random = ContractProfile.random("completedReadIsFinal");
         try (PeerProcess peer = PeerProcess.start(transport(), bytes);
                 TransferEngine engine =
@@ -65,7 +65,7 @@ interface CompletionContract extends Contract {
             Connection connection = await(engine.connect(peer.address()));
             RemoteRegion remote = await(connection.attach(peer.region(0)));
             MemoryRegion sink = allocate(engine, bytes, RegionOptions.local());
-            for (int round = 0; round < ContractProfile.current().comparedRounds(); round++) {
+            for (int round = 0; round < ContractProfile.of(transport()).comparedRounds(); round++) {
                 peer.fill(0, round);
                 long length = round % 4 == 0 ? bytes : 1 + random.nextInt(100_000);
                 long from = random.nextInt((int) (bytes - length) + 1);

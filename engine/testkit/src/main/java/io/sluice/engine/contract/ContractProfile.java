@@ -9,7 +9,8 @@ import java.util.Random;
  */
 enum ContractProfile {
     SMALL(100, 20_000, 5_000, 10, 100, 10_000, 64L << 20, 4L << 20),
-    STANDARD(500, 200_000, 20_000, 10, 400, 40_000, (4L << 30) + 4096, 1L << 30),
+    VARIANT(500, 20_000, 5_000, 10, 400, 10_000, 64L << 20, 4L << 20),
+    STANDARD(500, 20_000, 5_000, 10, 400, 40_000, (4L << 30) + 4096, 1L << 30),
     LARGE(10_000, 5_000_000, 1_000_000, 1_000, 20_000, 1_000_000, (8L << 30) + 4096, 1L << 30);
 
     private static final long DEFAULT_SEED = 20_240_229L;
@@ -42,7 +43,13 @@ enum ContractProfile {
         this.passingRegionBytes = passingRegionBytes;
     }
 
-    static ContractProfile current() {
+    /** That of this run; for a variant with less volume, unless it is large: what a variant adds is order and races. */
+    static ContractProfile of(TransportUnderTest transport) {
+        ContractProfile current = current();
+        return transport.isVariant() && current == STANDARD ? VARIANT : current;
+    }
+
+    private static ContractProfile current() {
         String name = System.getProperty("sluice.test.profile", "standard").strip();
         return switch (name.toLowerCase(Locale.ROOT)) {
             case "small" -> SMALL;

@@ -374,7 +374,7 @@ interface FlushAndQuietContract extends Contract {
     @ParameterizedTest
     @EnumSource
     default void manyAreOutstandingAndEachWaitsForItsOwn(Fence fence) {
-        int count = ContractProfile.current().orderRounds();
+        int count = ContractProfile.of(transport()).orderRounds();
         int bytes = 4096;
         try (EnginePair pair =
                 EnginePair.open(transport(), both -> both.lanes(4).windowOperations(8))) {

@@ -105,7 +105,7 @@ interface MemoryLifetimeContract extends Contract {
     default void allocatingAndClosingForEverUsesNoMemoryUp() {
         try (TransferEngine engine = TransferEngine.open(transport().options().build())) {
             // In sum more than any machine has.
-            long bytes = ContractProfile.current().passingRegionBytes();
+            long bytes = ContractProfile.of(transport()).passingRegionBytes();
             for (int round = 0; round < 300; round++) {
                 MemoryRegion region = allocate(engine, bytes, RegionOptions.readWrite());
                 bytesOf(region).slice(bytes - 1).fill((byte) 1);
@@ -244,7 +244,8 @@ interface MemoryLifetimeContract extends Contract {
                 RemoteRegion remote = pair.attach(pair.served(bytes));
                 // compiled code reports a fault later than interpreted code; an adapter runs no code
                 boolean compiled = bytes < 1 << 20 && !transport().locksMemory();
-                int rounds = transport().isVariant() && ContractProfile.current() != ContractProfile.LARGE ? 20 : 200;
+                int rounds =
+                        transport().isVariant() && ContractProfile.of(transport()) != ContractProfile.LARGE ? 20 : 200;
                 for (int i = 0; i < (compiled ? rounds : 1); i++) {
                     List<TerminalSignal> signals = new ArrayList<>();
                     for (int j = 0; j < (transport().locksMemory() ? 4 : 100); j++) {

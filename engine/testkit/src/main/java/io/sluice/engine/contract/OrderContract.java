@@ -80,7 +80,7 @@ interface OrderContract extends Contract {
     @ParameterizedTest
     @ValueSource(ints = {1, 4})
     default void notificationComesAfterAllEarlierWrites(int lanes) throws InterruptedException {
-        int rounds = ContractProfile.current().orderRounds();
+        int rounds = ContractProfile.of(transport()).orderRounds();
         int slots = 8;
         try (EnginePair pair = EnginePair.open(transport(), both -> both.lanes(lanes))) {
             MemoryRegion source = pair.local((long) slots * ROUND_BYTES);

@@ -95,7 +95,7 @@ interface PollerContract extends Contract {
             MemoryRegion local = allocate(engine, 8, RegionOptions.local());
             RemoteRegion remote = await(connection.attach(
                     allocate(engine, 8, RegionOptions.readWrite()).descriptor()));
-            ContractProfile profile = ContractProfile.current();
+            ContractProfile profile = ContractProfile.of(transport());
             int links = transport().isVariant() ? profile.chainedWritesToPeer() : profile.chainedWritesToSelf();
             new Chain(connection, local, remote, links, false).begin().awaitEnd();
         }
@@ -103,7 +103,7 @@ interface PollerContract extends Contract {
 
     @Test
     default void chainsOfWritesAndReadsToAPeerDoNotDeepenTheStack() {
-        int links = ContractProfile.current().chainedWritesToPeer();
+        int links = ContractProfile.of(transport()).chainedWritesToPeer();
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion local = pair.local(8);
             RemoteRegion remote = pair.attach(pair.served(8));
@@ -116,7 +116,7 @@ interface PollerContract extends Contract {
 
     @Test
     default void chainOfTransfersWithoutBytesDoesNotDeepenTheStack() {
-        int links = ContractProfile.current().chainedWritesToPeer();
+        int links = ContractProfile.of(transport()).chainedWritesToPeer();
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion local = pair.local(8);
             RemoteRegion remote = pair.attach(pair.served(8));
@@ -142,7 +142,7 @@ interface PollerContract extends Contract {
     @Test
     default void chainOfFailuresDoesNotDeepenTheStack() {
         // A transfer that fails before it is posted is the easiest way to recurse.
-        int links = ContractProfile.current().chainedWritesToPeer();
+        int links = ContractProfile.of(transport()).chainedWritesToPeer();
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion local = pair.local(8);
             RemoteRegion remote = pair.attach(pair.served(8));

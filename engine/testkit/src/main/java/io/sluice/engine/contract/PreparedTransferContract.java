@@ -120,7 +120,7 @@ public interface PreparedTransferContract extends RestartContract {
     @ParameterizedTest
     @EnumSource
     default void startedThousandsOfTimesFromItsOwnCallback(Ends ends) {
-        int runs = ContractProfile.current().chainedWritesToPeer() / 4;
+        int runs = ContractProfile.of(transport()).chainedWritesToPeer() / 4;
         try (EnginePair pair = ends.open(transport())) {
             MemoryRegion served = pair.served(64);
             RemoteRegion remote = pair.attach(served);

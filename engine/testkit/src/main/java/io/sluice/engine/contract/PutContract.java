@@ -62,7 +62,7 @@ interface PutContract extends Contract {
     @ParameterizedTest
     @EnumSource
     default void veryManyPuts(Ends ends) {
-        int count = ContractProfile.current().smallTransfers() / 5;
+        int count = ContractProfile.of(transport()).smallTransfers() / 5;
         try (EnginePair pair = ends.open(transport(), both -> both.lanes(2))) {
             MemoryRegion served = pair.served(8L * count);
             bytesOf(served).fill(UNTOUCHED);

@@ -92,7 +92,7 @@ interface QuiescenceContract extends Contract {
                 EnginePair.open(transport(), both -> both.windowOperations(8).lanes(2))) {
             RemoteRegion remote = pair.attach(filled(pair.served(REGION_BYTES), 1));
             List<TerminalSignal> all = new ArrayList<>();
-            for (int round = 0; round < ContractProfile.current().quiescenceRounds(); round++) {
+            for (int round = 0; round < ContractProfile.of(transport()).quiescenceRounds(); round++) {
                 try (OwnMemory memory = ownMemory(REGION_BYTES, 4096)) {
                     MemoryRegion sink = memory.register(pair.initiator(), RegionOptions.local());
                     List<Transfer> transfers = new ArrayList<>();
@@ -121,7 +121,7 @@ interface QuiescenceContract extends Contract {
             MemoryRegion served = pair.served(REGION_BYTES);
             RemoteRegion remote = pair.attach(served);
             List<TerminalSignal> all = new ArrayList<>();
-            for (int round = 0; round < ContractProfile.current().quiescenceRounds(); round++) {
+            for (int round = 0; round < ContractProfile.of(transport()).quiescenceRounds(); round++) {
                 try (OwnMemory memory = ownMemory(REGION_BYTES, 4096)) {
                     MemoryRegion source = memory.register(pair.initiator(), RegionOptions.local());
                     List<Transfer> transfers = new ArrayList<>();
@@ -150,7 +150,7 @@ interface QuiescenceContract extends Contract {
                 EnginePair.open(transport(), both -> both.windowOperations(8).lanes(2))) {
             MemoryRegion source = filled(pair.local(REGION_BYTES), 1);
             List<TerminalSignal> all = new ArrayList<>();
-            for (int round = 0; round < ContractProfile.current().quiescenceRounds(); round++) {
+            for (int round = 0; round < ContractProfile.of(transport()).quiescenceRounds(); round++) {
                 try (OwnMemory memory = ownMemory(REGION_BYTES, 4096)) {
                     MemoryRegion served = memory.register(pair.target(), RegionOptions.readWrite());
                     RemoteRegion remote = pair.attach(served);
@@ -179,7 +179,7 @@ interface QuiescenceContract extends Contract {
                 EnginePair.open(transport(), both -> both.windowOperations(8).lanes(2))) {
             MemoryRegion sink = pair.local(REGION_BYTES);
             List<TerminalSignal> all = new ArrayList<>();
-            for (int round = 0; round < ContractProfile.current().quiescenceRounds(); round++) {
+            for (int round = 0; round < ContractProfile.of(transport()).quiescenceRounds(); round++) {
                 try (OwnMemory memory = ownMemory(REGION_BYTES, 4096)) {
                     MemoryRegion served = memory.register(pair.target(), RegionOptions.readWrite());
                     RemoteRegion remote = pair.attach(served);
@@ -343,7 +343,7 @@ interface QuiescenceContract extends Contract {
             RemoteRegion remote = pair.attach(filled(pair.served(REGION_BYTES), 1));
             MemoryRegion sink = pair.local(REGION_BYTES);
             List<TerminalSignal> all = new ArrayList<>();
-            for (int round = 0; round < ContractProfile.current().quiescenceRounds(); round++) {
+            for (int round = 0; round < ContractProfile.of(transport()).quiescenceRounds(); round++) {
                 List<Transfer> transfers = new ArrayList<>();
                 List<TerminalSignal> signals = chaos(
                         random,

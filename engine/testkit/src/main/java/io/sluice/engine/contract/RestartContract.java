@@ -148,7 +148,7 @@ interface RestartContract extends Contract {
     @Test
     @Tag(DRIVER)
     default void deadlineIsCountedFromEachStart() {
-        Duration deadline = Patience.scaled(Duration.ofSeconds(1));
+        Duration deadline = Patience.scaled(Duration.ofMillis(300));
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion served = pair.servedByTheTarget(64);
             RemoteRegion remote = pair.attach(served);
@@ -177,7 +177,7 @@ interface RestartContract extends Contract {
 
     @Test
     default void deadlineOfARunDoesNotEndALaterOne() {
-        Duration deadline = Patience.scaled(Duration.ofSeconds(1));
+        Duration deadline = Patience.scaled(Duration.ofMillis(300));
         try (EnginePair pair = EnginePair.open(transport())) {
             RemoteRegion remote = pair.attach(pair.served(64));
             until("no run is held up for its own deadline", () -> outlastsTheFirstDeadline(pair, remote, deadline));
@@ -187,7 +187,7 @@ interface RestartContract extends Contract {
     /** One run after the other for longer than a deadline. False if one has reached its own: the machine is busy. */
     private static boolean outlastsTheFirstDeadline(EnginePair pair, RemoteRegion remote, Duration deadline) {
         AtomicLong started = new AtomicLong(System.nanoTime());
-        long stop = started.get() + deadline.plusMillis(300).toNanos();
+        long stop = started.get() + deadline.plusMillis(100).toNanos();
         CompletableFuture<Boolean> done = new CompletableFuture<>();
         pair.connection()
                 .prepared()

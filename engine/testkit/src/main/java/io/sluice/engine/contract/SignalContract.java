@@ -127,7 +127,7 @@ interface SignalContract extends SignalRefusalContract {
     @EnumSource
     default void everyUpdateOfSeveralConnectionsCountsOnce(Ends ends) {
         int connections = 4;
-        int each = 2 * ContractProfile.current().orderRounds();
+        int each = 2 * ContractProfile.of(transport()).orderRounds();
         try (EnginePair pair = ends.open(transport(), both -> both.pollers(2))) {
             MemoryRegion source = pair.local(256);
             MemoryRegion served = pair.served(4096);
@@ -305,7 +305,7 @@ interface SignalContract extends SignalRefusalContract {
 
     @Test
     default void signalsGoBothWays() {
-        int rounds = 2 * ContractProfile.current().orderRounds();
+        int rounds = 2 * ContractProfile.of(transport()).orderRounds();
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion theirs = pair.served(64);
             MemoryRegion ours = allocate(pair.initiator(), 64, RegionOptions.readWrite());

@@ -61,7 +61,7 @@ interface SignalOrderContract extends Contract {
     @ParameterizedTest
     @ValueSource(ints = {1, 4})
     default void strongSignalComesAfterAllEarlierWrites(int lanes) throws InterruptedException {
-        int rounds = ContractProfile.current().orderRounds();
+        int rounds = ContractProfile.of(transport()).orderRounds();
         int slots = 8;
         try (EnginePair pair = EnginePair.open(transport(), both -> both.lanes(lanes))) {
             MemoryRegion source = pair.local((long) slots * ROUND);
@@ -291,7 +291,7 @@ interface SignalOrderContract extends Contract {
 
     @Test
     default void strongSignalsComeInTheirOrder() {
-        int count = ContractProfile.current().orderRounds();
+        int count = ContractProfile.of(transport()).orderRounds();
         try (EnginePair pair = EnginePair.open(transport(), both -> both.lanes(4))) {
             MemoryRegion counters = pair.served(16);
             RemoteRegion remote = pair.attach(counters);

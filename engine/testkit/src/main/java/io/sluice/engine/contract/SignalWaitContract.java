@@ -204,7 +204,7 @@ interface SignalWaitContract extends Contract {
 
     @Test
     default void waitsFromManyThreadsMissNoUpdate() {
-        int rounds = 2 * ContractProfile.current().orderRounds();
+        int rounds = 2 * ContractProfile.of(transport()).orderRounds();
         try (TransferEngine engine = TransferEngine.open(transport().options().build())) {
             MemoryRegion region = allocate(engine, 64, RegionOptions.local());
             // Each waits for the other's move: an update that slips in between look and wait would stop them.

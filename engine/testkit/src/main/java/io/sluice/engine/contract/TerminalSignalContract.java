@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Test;
 interface TerminalSignalContract extends Contract {
     int MOST_BYTES = 1 << 20;
     /** For tests in which a peer falls silent; until then its messages must arrive within this time. */
-    Duration LIVENESS = Patience.scaled(Duration.ofMillis(1500));
+    Duration LIVENESS = Patience.scaled(Duration.ofMillis(800));
 
     /**
      * Repeats what needs a connection with so short a liveness time-out. Where the machine holds one of the processes up for
@@ -169,8 +169,8 @@ interface TerminalSignalContract extends Contract {
         try (PeerProcess peer = PeerProcess.start(transport(), MOST_BYTES);
                 Crowd crowd = new Crowd(transport(), peer, options -> {})) {
             // memory alone would be done with few of them before the signal comes
-            int count =
-                    ContractProfile.current().transfersInFlight() * (transport().carriesOutInTheCall() ? 10 : 1);
+            int count = ContractProfile.of(transport()).transfersInFlight()
+                    * (transport().carriesOutInTheCall() ? 10 : 1);
             crowd.submit(count, ContractProfile.random("peerIsKilledInTheMiddle"));
             crowd.neverRest();
             crowd.awaitSomeEnded();
@@ -199,7 +199,8 @@ interface TerminalSignalContract extends Contract {
         try (PeerProcess peer = PeerProcess.start(transport(), MOST_BYTES);
                 Crowd crowd = new Crowd(transport(), peer, options -> options.livenessTimeout(LIVENESS))) {
             crowd.submit(
-                    ContractProfile.current().transfersInFlight(), ContractProfile.random("peerIsFrozenInTheMiddle"));
+                    ContractProfile.of(transport()).transfersInFlight(),
+                    ContractProfile.random("peerIsFrozenInTheMiddle"));
             crowd.awaitSomeEnded();
             peer.freeze();
             int before = crowd.signals().size();
@@ -260,7 +261,7 @@ interface TerminalSignalContract extends Contract {
         try (PeerProcess peer = PeerProcess.start(transport(), MOST_BYTES);
                 Crowd crowd = new Crowd(transport(), peer, options -> {})) {
             crowd.submit(
-                    ContractProfile.current().transfersInFlight(),
+                    ContractProfile.of(transport()).transfersInFlight(),
                     ContractProfile.random("connectionIsClosedInTheMiddle"));
             crowd.neverRest();
             crowd.awaitSomeEnded();
@@ -282,7 +283,7 @@ interface TerminalSignalContract extends Contract {
 
     @Test
     default void peersEngineIsClosedInTheMiddle() {
-        int count = ContractProfile.current().transfersInFlight();
+        int count = ContractProfile.of(transport()).transfersInFlight();
         Random random = ContractProfile.random("peersEngineIsClosedInTheMiddle");
         try (EnginePair pair = EnginePair.open(transport(), both -> both.windowOperations(16))) {
             MemoryRegion local = pair.local(MOST_BYTES);
@@ -311,7 +312,7 @@ interface TerminalSignalContract extends Contract {
 
     @Test
     default void ownEngineIsClosedInTheMiddle() {
-        int count = ContractProfile.current().transfersInFlight();
+        int count = ContractProfile.of(transport()).transfersInFlight();
         try (EnginePair pair = EnginePair.open(transport(), both -> both.windowOperations(16))) {
             MemoryRegion local = pair.local(MOST_BYTES);
             RemoteRegion remote = pair.attach(pair.served(MOST_BYTES));
@@ -337,7 +338,7 @@ interface TerminalSignalContract extends Contract {
 
     @Test
     default void cancelledTransfersEndOnce() {
-        int count = ContractProfile.current().transfersInFlight();
+        int count = ContractProfile.of(transport()).transfersInFlight();
         Random random = ContractProfile.random("cancelledTransfersEndOnce");
         try (EnginePair pair = EnginePair.open(transport(), both -> both.windowOperations(16))) {
             MemoryRegion local = pair.local(MOST_BYTES);

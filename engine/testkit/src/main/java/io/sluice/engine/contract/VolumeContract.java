@@ -30,7 +30,7 @@ interface VolumeContract extends Contract {
 
     @Test
     default void verySmallTransfersArriveByteByByte() throws InterruptedException {
-        int count = ContractProfile.current().smallTransfers();
+        int count = ContractProfile.of(transport()).smallTransfers();
         try (EnginePair pair = EnginePair.open(transport(), both -> both.lanes(2))) {
             MemoryRegion source = filled(pair.local((long) count * SLOT_BYTES), 5);
             MemoryRegion served = pair.served(source.length());
@@ -104,7 +104,7 @@ interface VolumeContract extends Contract {
     @Test
     default void oneTransferOfMoreThanFourGibibytes() {
         assumeTrue(
-                !transport().isVariant() || ContractProfile.current() == ContractProfile.LARGE,
+                !transport().isVariant() || ContractProfile.of(transport()) == ContractProfile.LARGE,
                 "another shape of this transport moves as much");
         long bytes = hugeBytes(transport());
         try (TransferEngine engine = TransferEngine.open(transport().options().build())) {
@@ -152,7 +152,7 @@ interface VolumeContract extends Contract {
 
     /** The profile's size, or less, loudly, where memory is short. */
     private static long hugeBytes(TransportUnderTest transport) {
-        ContractProfile profile = ContractProfile.current();
+        ContractProfile profile = ContractProfile.of(transport);
         long wanted = profile == ContractProfile.LARGE
                 ? profile.hugeTransferBytes()
                 : Math.min(profile.hugeTransferBytes(), transport.mostBytesInShortRuns());
