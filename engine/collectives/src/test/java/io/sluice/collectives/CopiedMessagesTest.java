@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class CopiedMessagesTest {
     private static final CollectiveOptions DEFAULTS = CollectiveOptions.defaults();
-    private static final Duration LIVENESS = Patience.scaled(Duration.ofSeconds(2));
+    private static final Duration LIVENESS = Patience.scaled(Duration.ofSeconds(1));
     // of one link
     private static final int SLOTS = 8;
 
