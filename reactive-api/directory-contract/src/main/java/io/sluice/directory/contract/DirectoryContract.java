@@ -264,7 +264,7 @@ public abstract class DirectoryContract extends DirectoryFixture {
         WatchLog log = closedLast(new WatchLog(other, name));
         startPublisher(SAFE_LEASE);
         log.awaitPresent(name, any -> true);
-        Patience.pause(SAFE_LEASE.plusSeconds(2));
+        Patience.pause(SAFE_LEASE.plusSeconds(1));
         get(other.find(name));
         get(other.lookupRegion(name, ContractPublisher.REGION));
         assertThat(log.events()).noneMatch(DirectoryEvent.Removed.class::isInstance);

@@ -25,7 +25,7 @@ abstract class DirectoryFixture extends StoreFixture {
     /** The shortest lease: a dead engine disappears soon. A live one may be missing briefly if a beat is late. */
     static final Duration SHORT_LEASE = Duration.ofSeconds(1);
     /** For engines that must stay listed even if a busy machine delays their beats for most of the lease. */
-    static final Duration SAFE_LEASE = Patience.scaled(Duration.ofSeconds(3));
+    static final Duration SAFE_LEASE = Patience.scaled(Duration.ofSeconds(2));
     /** The lease is longer than any test, so that no entry expires; slow answers are valid. */
     static final DirectoryOptions PATIENT = PublisherProgram.options(Duration.ofHours(1))
             .withReconcileInterval(Duration.ofMillis(500))
