@@ -152,7 +152,7 @@ class BenchCollectiveTest {
     private List<JsonNode> measure(String... options) throws IOException {
         Path json = folder.resolve("out.json");
         List<String> arguments = new ArrayList<>(List.of(
-                "bench", "--duration", BenchProgramTest.millis(30), "--warmup", "0", "--json", json.toString()));
+                "bench", "--duration", BenchProgramTest.millis(10), "--warmup", "0", "--json", json.toString()));
         arguments.addAll(List.of(options));
         try (SluiceProcess bench = SluiceProcess.run(folder, arguments.toArray(String[]::new))) {
             assertThat(bench.awaitEnd()).as(bench::toString).isZero();

@@ -127,7 +127,7 @@ class BenchExpertsTest {
     private JsonNode measure(String mode, String... options) throws IOException {
         Path json = folder.resolve("out.json");
         List<String> all =
-                new ArrayList<>(List.of("--duration", BenchProgramTest.millis(30), "--json", json.toString()));
+                new ArrayList<>(List.of("--duration", BenchProgramTest.millis(10), "--json", json.toString()));
         all.addAll(List.of(options));
         try (SluiceProcess bench = SluiceProcess.run(folder, arguments(mode, all.toArray(String[]::new)))) {
             assertThat(bench.awaitEnd()).as(bench::toString).isZero();

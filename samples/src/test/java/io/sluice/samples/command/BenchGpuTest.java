@@ -32,7 +32,8 @@ class BenchGpuTest {
     @CsvSource({
         "write,       engine,  cuda:0, cuda:1, '8,4KiB,1MiB'",
         "fetch-add,   engine,  cuda:0, cuda:1, 8",
-        "read-pages,  vertx,   cuda:0, cuda:1, 4KiB"
+        "read-pages,  vertx,   cuda:0, cuda:1, 4KiB",
+        "write,       reactor, host,   cuda,   '8,1MiB'"
     })
     void measuresAndVerifiesMemoryOfGpusByTheOtherInterfaces(
             String operation, String api, String memory, String server, String sizes) throws IOException {
@@ -40,10 +41,7 @@ class BenchGpuTest {
     }
 
     @ParameterizedTest
-    @CsvSource({
-        "read,        reactor, cuda:1, cuda:0, '8,4KiB,1MiB'",
-        "write,       reactor, host,   cuda,   '8,1MiB'",
-        "write-pages, engine,  cuda:0, cuda:1, '8,4KiB'"
+    @CsvSource({"read,        reactor, cuda:1, cuda:0, '8,4KiB,1MiB'", "write-pages, engine,  cuda:0, cuda:1, '8,4KiB'"
     })
     void measuresAndVerifiesMemoryOfGpus(String operation, String api, String memory, String server, String sizes)
             throws IOException {

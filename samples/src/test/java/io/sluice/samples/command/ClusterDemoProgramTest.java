@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -66,6 +67,7 @@ class ClusterDemoProgramTest {
     }
 
     @Test
+    @Tag("soak")
     void sigintEndsAllWithAPartialSummary() throws IOException {
         Path json = folder.resolve("out.json");
         try (SluiceProcess demo = SluiceProcess.start(

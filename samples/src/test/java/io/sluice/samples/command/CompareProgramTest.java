@@ -127,6 +127,7 @@ class CompareProgramTest {
     }
 
     @Test
+    @Tag("soak")
     void comparesStartsWithABareHello() throws IOException {
         try (SluiceProcess compare =
                 SluiceProcess.start(folder, NO_INSTALL, arguments("first-transfer", "--json", "-"))) {

@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -39,7 +40,14 @@ class MetricsProgramTest {
     private Path folder;
 
     @ParameterizedTest
-    @ValueSource(strings = {"shm", "tcp"})
+    @Tag("soak")
+    @ValueSource(strings = "shm")
+    void theLastScrapeOfAReplayOverTheOtherTransportIsWhatTheSummarySays(String transport) throws Exception {
+        theLastScrapeOfAReplayIsWhatTheSummarySays(transport);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = "tcp")
     void theLastScrapeOfAReplayIsWhatTheSummarySays(String transport) throws Exception {
         Path json = folder.resolve("out.json");
         try (SluiceProcess replay = SluiceProcess.start(

@@ -28,6 +28,7 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import javax.imageio.ImageIO;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -167,7 +168,14 @@ class RealPrometheusTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"tcp", "shm"})
+    @Tag("soak")
+    @ValueSource(strings = "shm")
+    void aPeerOverTheOtherTransportThatIsKilledShowsAndRaisesTheAlert(String transport) throws IOException {
+        aPeerThatIsKilledShowsAsErrorsAndAConnectionStateAndRaisesTheAlert(transport);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = "tcp")
     void aPeerThatIsKilledShowsAsErrorsAndAConnectionStateAndRaisesTheAlert(String transport) throws IOException {
         try (SluiceProcess replay = SluiceProcess.start(
                         folder,

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -43,7 +44,14 @@ class ReplayReconnectTest {
     private Path folder;
 
     @ParameterizedTest
-    @ValueSource(strings = {"tcp", "shm"})
+    @Tag("soak")
+    @ValueSource(strings = "shm")
+    void theRunGoesOnByItselfOverTheOtherTransport(String transport) throws Exception {
+        theRunGoesOnByItself(transport);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = "tcp")
     void theRunGoesOnByItself(String transport) throws Exception {
         Path json = folder.resolve("out.json");
         Path pipe = pipe();
