@@ -290,12 +290,14 @@ final class PeerProcess implements AutoCloseable {
 
     @Override
     public void close() {
-        if (frozen || spoilt || !process.isAlive()) {
-            // a frozen process dies of it as well
+        if (spoilt || !process.isAlive()) {
             process.destroyForcibly();
             return;
         }
         try {
+            if (frozen) {
+                thaw();
+            }
             send("end");
         } catch (AssertionError gone) {
             process.destroyForcibly();

@@ -26,6 +26,7 @@ import org.junit.jupiter.api.Test;
 
 /** A process is killed while transfers of all kinds go to it and come from it. Only where devices reach other processes. */
 @Tag("softroce")
+@Tag("softroce-long")
 class VerbsKilledPeerGuestTest {
     private static final int ROUNDS = 2;
 
