@@ -5,7 +5,12 @@ import static io.sluice.testkit.Patience.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.sluice.engine.Connection;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.TooManyPendingException;
+import io.sluice.engine.TransferOptions;
 import io.sluice.testkit.Patience;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -119,6 +124,102 @@ class SendAndReceiveTest {
             await(ranks.engine(1).closeAsync());
             pending.forEach(each ->
                     assertThat(failure(each, RankFailedException.class).ranks()).containsExactly(1));
+        }
+    }
+
+    /** Returns when the other rank knows of it. */
+    private static void leave(Ranks ranks, int leaving) {
+        await(ranks.team(leaving).closeAsync());
+        int other = 1 - leaving;
+        Patience.until("the rank has left", () -> ranks.team(other).failed().contains(leaving));
+    }
+
+    private static void assertFails(CompletableFuture<Void> ended) {
+        assertThat(failure(ended, RankFailedException.class).ranks()).containsExactly(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp"})
+    void whatARankHasOnlyAnnouncedBeforeItLeftFails(String transport) {
+        int count = 1 << 18;
+        try (Ranks ranks = Ranks.form(transport, 2)) {
+            CompletableFuture<Void> sent = send(ranks, 1, ranks.region(1, 4L * count), count, 0, 7);
+            HeldLoop.awaitCycles(ranks.team(1));
+            leave(ranks, 1);
+            failure(sent, TeamClosedException.class);
+            assertFails(receive(ranks, 0, ranks.region(0, 4L * count), count, 1, 7));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp"})
+    void whatARankHasSentBeforeItLeftIsReceived(String transport) {
+        // their slots are given back
+        int messages = 6;
+        try (Ranks ranks = Ranks.form(transport, 2)) {
+            for (int tag = 0; tag < messages; tag++) {
+                send(ranks, 1, numbers(ranks, 1, 100, tag), 100, 0, tag);
+            }
+            HeldLoop.awaitCycles(ranks.team(1));
+            leave(ranks, 1);
+            for (int tag = 0; tag < messages; tag++) {
+                MemoryRegion target = ranks.region(0, 400);
+                await(receive(ranks, 0, target, 100, 1, tag));
+                assertNumbers(target, 100, tag);
+            }
+            assertFails(receive(ranks, 0, ranks.region(0, 4), 1, 1, messages));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp"})
+    void whatARankHasNotSentBeforeItLeftFails(String transport) {
+        try (Ranks ranks = Ranks.form(transport, 2)) {
+            CompletableFuture<Void> early = receive(ranks, 0, ranks.region(0, 4), 1, 1, 7);
+            HeldLoop.awaitCycles(ranks.team(0));
+            leave(ranks, 1);
+            assertFails(early);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp"})
+    void whatARankHasNotReceivedBeforeItLeftFails(String transport) {
+        try (Ranks ranks = Ranks.form(transport, 2)) {
+            CompletableFuture<Void> sent = send(ranks, 0, ranks.region(0, 4), 1, 1, 7);
+            HeldLoop.awaitCycles(ranks.team(0));
+            leave(ranks, 1);
+            assertFails(sent);
+        }
+    }
+
+    @Test
+    void anAnswerThatCannotBeSentToALivingRankIsAnError() {
+        int most = 64;
+        try (Ranks ranks = Ranks.form(
+                "tcp", 2, options -> options, engine -> engine.pollers(1).maxPending(most))) {
+            Connection connection = ranks.engine(0).connections().stream()
+                    .filter(each -> each.group() != null)
+                    .findFirst()
+                    .orElseThrow();
+            MemoryRegion target =
+                    ranks.engine(1).allocate(8, RegionOptions.readWrite().named("target"));
+            RemoteRegion remote = await(connection.lookup("target").thenCompose(connection::attach));
+            MemoryRegion source = ranks.region(0, 8);
+            send(ranks, 1, numbers(ranks, 1, 1, 5), 1, 0, 7);
+            HeldLoop.awaitCycles(ranks.team(1));
+            try (HeldLoop held = new HeldLoop(ranks.team(1))) {
+                // the peer acknowledges nothing
+                assertThatThrownBy(() -> {
+                            for (int i = 0; i <= most; i++) {
+                                connection.write(
+                                        source, 0, remote, 0, 8, TransferOptions.defaults(), (transfer, error) -> {});
+                            }
+                        })
+                        .isInstanceOf(TooManyPendingException.class);
+                await(receive(ranks, 0, ranks.region(0, 4), 1, 1, 7));
+                failure(ranks.team(0).ended(), TooManyPendingException.class);
+            }
         }
     }
 

@@ -2,6 +2,7 @@ package io.sluice.collectives.run;
 
 import io.sluice.collectives.link.Link;
 import io.sluice.collectives.link.LinkFailedException;
+import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.SluiceException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -114,7 +115,8 @@ final class Exchange {
         PointToPoint sender = bySlot[slot];
         bySlot[slot] = null;
         if (sender != null) {
-            sender.sendEnded(error);
+            // of a copy the peer's answer says whether it has come
+            sender.sendEnded(link.isCopied(slot) ? null : error);
             endIfSent(sender);
         }
     }
@@ -123,6 +125,19 @@ final class Exchange {
         if (sender.isSent() && sender.sendError == null && sending.remove(sender)) {
             ends.ended(sender);
         }
+    }
+
+    /** Whether something here waits for the peer. */
+    boolean needsPeer() {
+        if (arriving != null || !posted.isEmpty() || !granted.isEmpty()) {
+            return true;
+        }
+        for (PointToPoint each : sending) {
+            if (!each.acknowledged) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**
@@ -162,7 +177,13 @@ final class Exchange {
         int cost = 1 << 10;
         if (data == null) {
             outgoing.remove();
-            tell(header(next.kind, next.id, 0, 0), 0, link.memory(), 0);
+            long header = header(next.kind, next.id, 0, 0);
+            if (next.kind == GRANT) {
+                // what it grants comes only if the peer gets it
+                link.sendSmall(header, 0, link.memory(), 0, 0);
+            } else {
+                tell(header, 0, link.memory(), 0);
+            }
         } else if (next.kind == ANNOUNCE) {
             announce(data);
             outgoing.remove();
@@ -212,12 +233,15 @@ final class Exchange {
         return link.isMapped() && (link.hasArrived() || (!outgoing.isEmpty() && link.canSend()));
     }
 
-    /** Tells the peer something that it need not know once it has left. */
+    /** Tells the peer something that it need not know once it is lost or has left. */
     private void tell(long header, long count, MemorySegment from, int length) {
         try {
             link.sendSmall(header, count, from, 0, length);
-        } catch (LinkFailedException lostOrLeft) {
-            // what it has sent before is still here
+        } catch (LinkFailedException e) {
+            // what one that is lost or has left sent before is still here
+            if (!(e.error() instanceof ConnectionLostException)) {
+                throw e;
+            }
         }
     }
 

@@ -301,9 +301,14 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, Failures.Tea
         int used = 0;
         for (Exchange exchange : links.exchanges) {
             if (exchange != null && failures.failure() == null) {
+                int share = Math.max(1, budget - used);
                 int each = 0;
                 try {
-                    each = exchange.advance(Math.max(1, budget - used));
+                    each = exchange.advance(share);
+                    if (each < share && hasLeft(exchange.peer()) && exchange.needsPeer()) {
+                        // all that it sent before is taken
+                        failures.ranksFailed(null);
+                    }
                 } catch (LinkFailedException e) {
                     failures.sendFailed(e.peer(), e.error());
                 } catch (RuntimeException e) {
@@ -314,6 +319,10 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, Failures.Tea
         }
         exchangesReady |= used >= budget;
         return used;
+    }
+
+    private boolean hasLeft(int peer) {
+        return !failures.ranks().isEmpty() && failures.ranks().contains(peer);
     }
 
     @Override
@@ -429,8 +438,10 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, Failures.Tea
         } else {
             links.exchange(lane.peer()).sendEnded(slot, error);
         }
-        if (error != null) {
+        if (error != null && lane.isCopied(slot)) {
             failures.transferFailed(lane.peer(), error);
+        } else if (error != null) {
+            failures.sendFailed(lane.peer(), error);
         }
         laneReady(lane);
     }
@@ -448,6 +459,7 @@ public final class TeamLoop implements EngineLoop.Source, LaneUser, Failures.Tea
     @Override
     public void peersChanged() {
         links.ready();
+        exchangesReady = true;
         signal();
     }
 
