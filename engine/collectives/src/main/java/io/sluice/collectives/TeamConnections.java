@@ -3,8 +3,6 @@ package io.sluice.collectives;
 import io.sluice.engine.ConnectFailedException;
 import io.sluice.engine.ConnectOptions;
 import io.sluice.engine.Connection;
-import io.sluice.engine.ConnectionClosedException;
-import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineId;
 import io.sluice.engine.EngineLoop;
@@ -157,13 +155,13 @@ final class TeamConnections {
         }
         keep(connection);
         attach(from.rank, connection).whenComplete((nothing, error) -> {
-            Throwable cause = error instanceof CompletionException ? error.getCause() : error;
-            if (cause == null) {
+            if (error == null) {
                 from.attached.complete(connection);
-            } else if (!(cause instanceof ConnectionLostException) && !(cause instanceof ConnectionClosedException)) {
-                from.attached.completeExceptionally(cause);
+            } else {
+                // the peer's attempt to connect has succeeded, so that none follows
+                from.attached.completeExceptionally(
+                        error instanceof CompletionException && error.getCause() != null ? error.getCause() : error);
             }
-            // else the peer has given up this attempt, and connects again
         });
     }
 

@@ -4,11 +4,15 @@ import static io.sluice.testkit.Patience.await;
 import static io.sluice.testkit.Patience.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.engine.ConnectOptions;
 import io.sluice.engine.Connection;
+import io.sluice.engine.ConnectionLostException;
+import io.sluice.engine.LoopGroup;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.TransferEngine;
 import io.sluice.testkit.Patience;
 import io.sluice.testkit.PatientOptions;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -119,20 +123,47 @@ class TeamConnectionsTest {
         }
     }
 
+    private static TransferEngine overTcp() {
+        return TransferEngine.open(
+                PatientOptions.builder().transports(List.of("tcp")).build());
+    }
+
+    /** The other rank publishes its part, and does nothing else. */
+    private static CompletableFuture<List<byte[]>> withPartOf(TransferEngine other, TransferEngine engine, byte[] own) {
+        byte[] address = other.address().toBytes();
+        int at = own.length - engine.address().toBytes().length;
+        byte[] theirs = Arrays.copyOf(own, at + address.length);
+        System.arraycopy(address, 0, theirs, at, address.length);
+        return CompletableFuture.completedFuture(List.of(own, theirs));
+    }
+
+    @Test
+    void aRankThatIsLostOnceItHasConnectedIsNotWaitedFor() {
+        try (TransferEngine engine = overTcp();
+                TransferEngine other = overTcp()) {
+            CompletableFuture<LoopGroup> group = new CompletableFuture<>();
+            Rendezvous alone = (ignored, team, rank, size, bytes, timeout) -> {
+                group.complete(new LoopGroup(ByteBuffer.wrap(bytes).getLong()));
+                return withPartOf(other, engine, bytes);
+            };
+            CompletableFuture<Team> forming = Team.form(
+                    engine, TeamOptions.rank(0).of(2).rendezvous(alone).formTimeout(Patience.longBound()));
+            ConnectOptions options = ConnectOptions.defaults().inGroup(await(group));
+            // some may end before the rank awaits them
+            Patience.until("the team is given up", () -> {
+                await(await(other.connect(engine.address(), options)).close());
+                return forming.isDone();
+            });
+            failure(forming, ConnectionLostException.class);
+            Patience.until("all regions are closed", () -> engine.regions().isEmpty());
+        }
+    }
+
     @Test
     void aRankThatNoneConnectsToIsNotWaitedForForEver() {
-        try (TransferEngine engine = TransferEngine.open(
-                        PatientOptions.builder().transports(List.of("tcp")).build());
-                TransferEngine other = TransferEngine.open(
-                        PatientOptions.builder().transports(List.of("tcp")).build())) {
-            // the other rank publishes its part, and never connects
-            Rendezvous alone = (ignored, team, rank, size, bytes, timeout) -> {
-                byte[] address = other.address().toBytes();
-                int at = bytes.length - engine.address().toBytes().length;
-                byte[] theirs = Arrays.copyOf(bytes, at + address.length);
-                System.arraycopy(address, 0, theirs, at, address.length);
-                return CompletableFuture.completedFuture(List.of(bytes, theirs));
-            };
+        try (TransferEngine engine = overTcp();
+                TransferEngine other = overTcp()) {
+            Rendezvous alone = (ignored, team, rank, size, bytes, timeout) -> withPartOf(other, engine, bytes);
             CompletableFuture<Team> forming = Team.form(
                     engine,
                     TeamOptions.rank(0).of(2).rendezvous(alone).formTimeout(Patience.scaled(Duration.ofMillis(100))));
