@@ -15,11 +15,13 @@ class MutationsTest {
         "tcp, swappedChunks, plan.Plan, step",
         "tcp, earlySignal, link.Link, hasArrived",
         "tcp, staleBuffer, link.Link, smallAt",
+        "tcp, staleBuffer, link.Link, largeAt",
         "tcp, offsetByOne, plan.Step, toOffset",
         "reordering, droppedContribution, plan.Plan, step",
         "reordering, swappedChunks, plan.Plan, step",
         "reordering, earlySignal, link.Link, hasArrived",
         "reordering, staleBuffer, link.Link, smallAt",
+        "reordering, staleBuffer, link.Link, largeAt",
         "reordering, offsetByOne, plan.Step, toOffset"
     })
     void everyCollectiveGivesEveryRankItsElements(
