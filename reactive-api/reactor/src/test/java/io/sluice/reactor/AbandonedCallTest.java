@@ -14,7 +14,7 @@ import reactor.test.util.RaceTestUtils;
 
 /** A call that goes on after the cancel is awaited until it has ended and its result was given back; without a buffer. */
 class AbandonedCallTest {
-    private static final int ROUNDS = 2_000;
+    private static final int ROUNDS = "soak".equals(System.getProperty("sluice.test.profile")) ? 20_000 : 800;
 
     private final CompletableFuture<Object> end = new CompletableFuture<>();
     private final AbandonedCalls abandoned = new AbandonedCalls();

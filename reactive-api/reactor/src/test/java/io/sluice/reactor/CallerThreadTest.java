@@ -56,7 +56,7 @@ class CallerThreadTest {
     @Test
     void manyInARowDoNotDeepenTheStack() {
         AtomicInteger deepest = new AtomicInteger();
-        int rounds = 100_000;
+        int rounds = 20_000;
         AtomicInteger ended = new AtomicInteger();
         write.doOnNext(result -> {
                     if (ended.incrementAndGet() % 1000 == 0) {

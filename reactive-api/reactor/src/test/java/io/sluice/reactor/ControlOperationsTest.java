@@ -143,7 +143,8 @@ class ControlOperationsTest {
 
     @Test
     void aValueAgainstACancelIsTakenOrGivenBack() {
-        for (int round = 0; round < 2_000; round++) {
+        int rounds = "soak".equals(System.getProperty("sluice.test.profile")) ? 20_000 : 800;
+        for (int round = 0; round < rounds; round++) {
             FakeConnection racing = FakeConnection.manual();
             RecordingSubscriber<RemoteRegion> subscriber = new RecordingSubscriber<>();
             ReactiveConnection.from(racing).attach(DESCRIPTOR).subscribe(subscriber);

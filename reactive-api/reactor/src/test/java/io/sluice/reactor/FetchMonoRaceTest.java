@@ -14,7 +14,7 @@ import reactor.test.util.RaceTestUtils;
 /** An atomic operation's end against its cancel and its demand, thousands of times. */
 @Tag("race")
 class FetchMonoRaceTest {
-    private static final int ROUNDS = "soak".equals(System.getProperty("sluice.test.profile")) ? 20_000 : 2_000;
+    private static final int ROUNDS = "soak".equals(System.getProperty("sluice.test.profile")) ? 20_000 : 800;
     // where one processor has to do for both, the same one may win for long
     private static final int MOST_ROUNDS = 50 * ROUNDS;
 

@@ -51,7 +51,7 @@ class ResourceHandOverTest {
     private static final RegionDescriptor DESCRIPTOR =
             new RegionDescriptor(new EngineId(1, 2), 3, 4, 5, MemoryKind.values()[0], Set.of(), 0, 64);
     private static final boolean SOAK = "soak".equals(System.getProperty("sluice.test.profile"));
-    private static final int ROUNDS = SOAK ? 100_000 : 1_000;
+    private static final int ROUNDS = SOAK ? 100_000 : 500;
     private static final int PROGRESS = 20_000;
 
     /** How a chain gives up waiting when a publisher says so. */

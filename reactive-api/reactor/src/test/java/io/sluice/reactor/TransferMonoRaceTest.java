@@ -19,7 +19,7 @@ import reactor.test.util.RaceTestUtils;
 /** Each pair of events that may meet, thousands of times. */
 @Tag("race")
 class TransferMonoRaceTest {
-    private static final int ROUNDS = "soak".equals(System.getProperty("sluice.test.profile")) ? 20_000 : 2_000;
+    private static final int ROUNDS = "soak".equals(System.getProperty("sluice.test.profile")) ? 20_000 : 800;
     // where one processor has to do for both, the same one may win for long
     private static final int MOST_ROUNDS = 50 * ROUNDS;
 

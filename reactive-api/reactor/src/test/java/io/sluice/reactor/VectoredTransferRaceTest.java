@@ -30,7 +30,7 @@ import reactor.test.util.RaceTestUtils;
 /** Several pollers complete one vectored transfer while its subscriber asks, cancels and breaks rules. */
 @Tag("race")
 class VectoredTransferRaceTest {
-    private static final int ROUNDS = "soak".equals(System.getProperty("sluice.test.profile")) ? 20_000 : 1_500;
+    private static final int ROUNDS = "soak".equals(System.getProperty("sluice.test.profile")) ? 20_000 : 600;
 
     private final AtomicInteger dropped = new AtomicInteger();
     private final ExecutorService pollers = Executors.newFixedThreadPool(4);

@@ -32,6 +32,7 @@ import reactor.core.publisher.Flux;
 class BlockLeasesTest {
     private static final Duration PATIENCE = Patience.BOUND;
     private static final int MAX = 4;
+    private static final int TURNS = "soak".equals(System.getProperty("sluice.test.profile")) ? 5_000 : 500;
 
     private final ReactiveTransferEngine there =
             ReactiveTransferEngine.open(PatientOptions.builder().build());
@@ -232,10 +233,10 @@ class BlockLeasesTest {
             receiver.received().flatMap(ReceivedBlock::acknowledge, MAX).subscribe(ignored -> {}, error -> {});
             List<LeaseOutcome> outcomes = Flux.range(0, MAX)
                     .flatMap(
-                            slot -> Flux.range(0, 2_000).concatMap(round -> lender.lend(bytes("page " + slot)), 1), MAX)
+                            slot -> Flux.range(0, TURNS).concatMap(round -> lender.lend(bytes("page " + slot)), 1), MAX)
                     .collectList()
                     .block(PATIENCE);
-            assertThat(outcomes).hasSize(MAX * 2_000).containsOnly(LeaseOutcome.ACKNOWLEDGED);
+            assertThat(outcomes).hasSize(MAX * TURNS).containsOnly(LeaseOutcome.ACKNOWLEDGED);
             Patience.until("none is held", () -> receiver.held() == 0);
         } finally {
             lending.close().block(PATIENCE);

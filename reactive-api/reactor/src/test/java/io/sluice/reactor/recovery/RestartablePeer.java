@@ -57,6 +57,7 @@ final class RestartablePeer implements AutoCloseable {
         return new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-Xmx64m",
+                        "-XX:+UseSerialGC",
                         "-XX:TieredStopAtLevel=1",
                         "-Djava.io.tmpdir=" + log.getParent(),
                         "--enable-native-access=ALL-UNNAMED",
