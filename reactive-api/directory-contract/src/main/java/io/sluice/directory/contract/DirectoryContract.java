@@ -262,11 +262,13 @@ public abstract class DirectoryContract extends DirectoryFixture {
     @Test
     void aLivingEngineStaysBeyondItsLease() {
         WatchLog log = closedLast(new WatchLog(other, name));
-        startPublisher(SAFE_LEASE);
+        ReactiveTransferEngine living = engine();
+        living.allocate(64, RegionOptions.readWrite().named("pages"));
+        get(open(PATIENT.withLeaseTime(SAFE_LEASE)).publish(Advertisement.of(name, living.engine())));
         log.awaitPresent(name, any -> true);
         Patience.pause(SAFE_LEASE.plusSeconds(1));
         get(other.find(name));
-        get(other.lookupRegion(name, ContractPublisher.REGION));
+        get(other.lookupRegion(name, "pages"));
         assertThat(log.events()).noneMatch(DirectoryEvent.Removed.class::isInstance);
     }
 

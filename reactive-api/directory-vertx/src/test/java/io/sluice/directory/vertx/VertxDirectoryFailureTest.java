@@ -7,6 +7,6 @@ import io.sluice.directory.contract.DirectoryUnderTest;
 class VertxDirectoryFailureTest extends DirectoryFailureContract {
     @Override
     protected DirectoryUnderTest startStore() {
-        return new VertxDirectoryTest.Cluster();
+        return new VertxDirectoryTest.Cluster(true);
     }
 }

@@ -11,28 +11,37 @@ import io.sluice.testkit.Patience;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.shareddata.AsyncMap;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
-/** The contract in a cluster of Vert.x instances in two or more processes. */
+/** The contract in a cluster of Vert.x instances: two here, and one in the process of each engine that publishes itself. */
 class VertxDirectoryTest extends DirectoryContract {
     @Override
     protected DirectoryUnderTest startStore() {
-        return new Cluster();
+        return new Cluster(false);
     }
 
-    /** This process is a member, and so is one other, which holds a part of the data and can be frozen. */
+    /**
+     * Two members, each of which holds a part of the data. The second one is in a process of its own, where it must be frozen: a
+     * process of Hazelcast takes several seconds of a processor to start.
+     */
     static final class Cluster implements DirectoryUnderTest {
         private final int port = FreePort.any();
         private final Member here;
-        private final PublisherProcess there;
+        private final @Nullable PublisherProcess process;
+        private final AutoCloseable there;
 
-        Cluster() {
+        Cluster(boolean inOwnProcess) {
             try {
                 here = Member.join(port, true);
+                process = inOwnProcess
+                        ? PublisherProcess.start(VertxPublisher.class, Integer.toString(port), "member", "PT10M")
+                        : null;
+                there = process == null ? Member.join(port, false) : process;
             } catch (Exception e) {
                 throw new AssertionError("the cluster has not formed", e);
             }
-            there = PublisherProcess.start(VertxPublisher.class, Integer.toString(port), "member", "PT10M");
         }
 
         @Override
@@ -47,17 +56,17 @@ class VertxDirectoryTest extends DirectoryContract {
 
         @Override
         public boolean canBeInterrupted() {
-            return true;
+            return process != null;
         }
 
         @Override
         public void interrupt() {
-            there.signal("STOP");
+            Objects.requireNonNull(process).signal("STOP");
         }
 
         @Override
         public void resume() {
-            there.signal("CONT");
+            Objects.requireNonNull(process).signal("CONT");
         }
 
         @Override
@@ -101,8 +110,13 @@ class VertxDirectoryTest extends DirectoryContract {
 
         @Override
         public void close() {
-            there.close();
-            here.close();
+            try {
+                there.close();
+            } catch (Exception e) {
+                throw new AssertionError("the other member does not leave", e);
+            } finally {
+                here.close();
+            }
         }
     }
 }
