@@ -1,7 +1,6 @@
 package io.sluice.engine.contract;
 
 import io.sluice.engine.Connection;
-import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
@@ -15,6 +14,7 @@ import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransportMetrics;
 import io.sluice.testkit.EngineSums;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -78,7 +78,7 @@ final class ContractPeer {
             }
         }
         try (TransferEngine engine = TransferEngine.open(
-                EngineOptions.builder().environment(variables).build())) {
+                PatientOptions.builder().environment(variables).build())) {
             ContractPeer peer = new ContractPeer(engine, variables.containsKey("CONTRACT_REGISTERS_MEMORY"));
             engine.onConnection(peer.accepted::add);
             StringBuilder ready = new StringBuilder("READY ").append(engine.address());
