@@ -1,14 +1,14 @@
 package io.sluice.engine.transport.device;
 
 import io.sluice.engine.contract.ContractMemory;
-import io.sluice.engine.contract.DataPathContract;
 import io.sluice.engine.contract.TransportUnderTest;
+import io.sluice.engine.contract.VisibilityContract;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 
 /** The same promises on a device's memory, over a connection that has shm and tcp before the path that reaches it. */
 @Tag("variant")
-class DeviceContractTest extends DataPathContract {
+class DeviceContractTest extends VisibilityContract {
     @Override
     public TransportUnderTest transport() {
         return new TransportUnderTest() {

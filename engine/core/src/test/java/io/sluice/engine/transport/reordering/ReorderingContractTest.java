@@ -1,18 +1,14 @@
 package io.sluice.engine.transport.reordering;
 
-import io.sluice.engine.contract.BatchContract;
-import io.sluice.engine.contract.DataPathContract;
-import io.sluice.engine.contract.PreparedTransferContract;
-import io.sluice.engine.contract.StartAndCompletionContract;
 import io.sluice.engine.contract.TransportUnderTest;
+import io.sluice.engine.contract.VisibilityContract;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestInfo;
 
 /** The contract where nothing arrives in order, and a write carries its signal. */
 @Tag("variant")
-class ReorderingContractTest extends DataPathContract
-        implements StartAndCompletionContract, PreparedTransferContract, BatchContract {
+class ReorderingContractTest extends VisibilityContract {
     @BeforeEach
     void chooseDisorder(TestInfo test) {
         DisorderSeed.begin(test.getTestMethod().orElseThrow().getName());

@@ -1,13 +1,13 @@
 package io.sluice.engine.transport.tcp;
 
-import io.sluice.engine.contract.DataPathContract;
 import io.sluice.engine.contract.TransportUnderTest;
+import io.sluice.engine.contract.VisibilityContract;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 
 /** The contract where a connection has several lanes and an engine several pollers. */
 @Tag("variant")
-class TcpManyLanesContractTest extends DataPathContract {
+class TcpManyLanesContractTest extends VisibilityContract {
     @Override
     public TransportUnderTest transport() {
         return new TransportUnderTest() {
