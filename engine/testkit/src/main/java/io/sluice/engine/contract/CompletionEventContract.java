@@ -25,12 +25,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ArgumentsSource;
 
 /** Transfers that complete into an event of another party. */
 interface CompletionEventContract extends Contract {
     @ParameterizedTest
-    @EnumSource
+    @ArgumentsSource(KindsInTurn.class)
     default void completionComesOnceAndBeforeTheCallback(TransferKind kind) {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion local = pair.local(TransferKind.BYTES);

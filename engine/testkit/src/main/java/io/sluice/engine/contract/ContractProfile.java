@@ -8,9 +8,9 @@ import java.util.Random;
  * {@code large} (also called {@code soak}). Chosen by the system property {@code sluice.test.profile}.
  */
 enum ContractProfile {
-    SMALL(100, 20_000, 5_000, 10, 100, 10_000, 64L << 20, 4L << 20),
-    VARIANT(500, 20_000, 5_000, 10, 400, 10_000, 64L << 20, 4L << 20),
-    STANDARD(500, 20_000, 5_000, 10, 400, 40_000, (4L << 30) + 4096, 1L << 30),
+    SMALL(100, 10_000, 2_000, 10, 100, 4_000, 64L << 20, 4L << 20),
+    VARIANT(200, 10_000, 2_000, 5, 100, 4_000, 64L << 20, 4L << 20),
+    STANDARD(500, 20_000, 5_000, 10, 200, 20_000, (4L << 30) + 4096, 1L << 30),
     LARGE(10_000, 5_000_000, 1_000_000, 1_000, 20_000, 1_000_000, (8L << 30) + 4096, 1L << 30);
 
     private static final long DEFAULT_SEED = 20_240_229L;
@@ -101,7 +101,7 @@ enum ContractProfile {
 
     /** How many transfers of them are compared. */
     int comparedRounds() {
-        return Math.min(40, orderRounds / 5);
+        return Math.min(40, orderRounds / 10);
     }
 
     /** The same numbers at every run, with the seed in the log, so that a failure is reproducible. */

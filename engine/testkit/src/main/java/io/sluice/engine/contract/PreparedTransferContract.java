@@ -29,6 +29,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ArgumentsSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Prepared transfers: checked once, started many times. */
@@ -64,7 +65,7 @@ public interface PreparedTransferContract extends RestartContract {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @ArgumentsSource(KindsInTurn.class)
     default void beforeTheFirstStartItIsAsAfterAnEnd(TransferKind kind) {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion local = pair.local(TransferKind.BYTES);
@@ -93,7 +94,7 @@ public interface PreparedTransferContract extends RestartContract {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @ArgumentsSource(KindsInTurn.class)
     default void everyKindRunsAgainAndAgain(TransferKind kind) {
         for (Ends ends : Ends.values()) {
             try (EnginePair pair = ends.open(transport())) {
@@ -245,7 +246,7 @@ public interface PreparedTransferContract extends RestartContract {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @ArgumentsSource(KindsInTurn.class)
     default void startWhileItRunsIsRefused(TransferKind kind) {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion local = pair.local(TransferKind.BYTES);

@@ -21,6 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ArgumentsSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Which of the waiting transfers goes first; and all of them go. */
@@ -97,7 +98,7 @@ interface PriorityContract extends Contract {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @ArgumentsSource(KindsInTurn.class)
     default void everyKindHasItsPriority(TransferKind kind) {
         try (EnginePair pair =
                 EnginePair.open(transport(), both -> both.windowOperations(1).priorityAging(NEVER))) {

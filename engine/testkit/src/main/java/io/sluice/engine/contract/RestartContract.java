@@ -30,7 +30,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ArgumentsSource;
 
 /** Starts of a prepared transfer after a run that was cancelled, timed out or failed, and as its connection ends. */
 interface RestartContract extends Contract {
@@ -74,9 +74,8 @@ interface RestartContract extends Contract {
                     for (int round = 0; refusals.get() == 0 && round < WhilePosted.MOST_ROUNDS; round++) {
                         await(WhilePosted.act(
                                 transport(), pair.connection(), source, remote, prepared::start, prepared::cancel));
-                        runs.await()
-                                .error()
-                                .ifPresent(error -> assertThat(error).isInstanceOf(TransferCancelledException.class));
+                        runs.await().error().ifPresent(error -> assertThat(error)
+                                .isInstanceOf(TransferCancelledException.class));
                         // the target, which does nothing, holds nothing up
                         await(prepared.quiesced());
                     }
@@ -256,7 +255,7 @@ interface RestartContract extends Contract {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @ArgumentsSource(KindsInTurn.class)
     default void endedConnectionStartsNothing(TransferKind kind) {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion local = pair.local(TransferKind.BYTES);

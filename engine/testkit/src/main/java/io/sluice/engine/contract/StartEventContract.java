@@ -32,6 +32,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ArgumentsSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Transfers that start after an event of another party. */
@@ -39,7 +40,7 @@ interface StartEventContract extends Contract {
     Duration LONG_ENOUGH_TO_SEE = Duration.ofMillis(30);
 
     @ParameterizedTest
-    @EnumSource
+    @ArgumentsSource(KindsInTurn.class)
     default void nothingIsPostedBeforeTheEvent(TransferKind kind) {
         for (Ends ends : Ends.values()) {
             try (EnginePair pair = ends.open(transport(), both -> both.windowOperations(1))) {
@@ -91,7 +92,7 @@ interface StartEventContract extends Contract {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @ArgumentsSource(KindsInTurn.class)
     default void eventThatHasHappenedAlready(TransferKind kind) {
         try (EnginePair pair = EnginePair.open(transport())) {
             KindRegions regions = KindRegions.open(this, pair);
@@ -169,7 +170,7 @@ interface StartEventContract extends Contract {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @ArgumentsSource(KindsInTurn.class)
     default void eventThatNeverHappensIsBoundedByTheDeadline(TransferKind kind) {
         try (EnginePair pair = EnginePair.open(transport())) {
             KindRegions regions = KindRegions.open(this, pair);
@@ -195,7 +196,7 @@ interface StartEventContract extends Contract {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @ArgumentsSource(KindsInTurn.class)
     default void cancelWhileItWaits(TransferKind kind) {
         try (EnginePair pair = EnginePair.open(transport())) {
             KindRegions regions = KindRegions.open(this, pair);
@@ -211,7 +212,7 @@ interface StartEventContract extends Contract {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @ArgumentsSource(KindsInTurn.class)
     default void eventThatFails(TransferKind kind) {
         try (EnginePair pair = EnginePair.open(transport())) {
             KindRegions regions = KindRegions.open(this, pair);
