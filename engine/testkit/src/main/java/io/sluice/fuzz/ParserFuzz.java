@@ -20,13 +20,13 @@ import org.jspecify.annotations.Nullable;
  * each input is read or refused by one of its typed errors, at once, with memory in proportion to the input's length.
  *
  * <p>System properties: {@code sluice.fuzz.inputs} says how many inputs a target gets, {@code sluice.test.seed} which ones.
- * Without the former it is some tens of thousands, and a hundred times as many in the soak profile.
+ * Without the former it is some thousands, and three hundred times as many in the soak profile.
  */
 public final class ParserFuzz {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final long DEFAULT_SEED = 20_240_229L;
-    private static final int STANDARD_INPUTS = 30_000;
-    private static final int SOAK_FACTOR = 100;
+    private static final int STANDARD_INPUTS = 10_000;
+    private static final int SOAK_FACTOR = 300;
     private static final long MOST_NANOS = Patience.BOUND.toNanos();
     private static final int LONGEST_SHOWN = 4096;
     private static final int PLACE_FRAMES = 4;
@@ -131,11 +131,12 @@ public final class ParserFuzz {
 
     private long extent() {
         String profile = System.getProperty("sluice.test.profile", "standard").strip();
-        long standard = switch (profile.toLowerCase(Locale.ROOT)) {
-            case "small" -> Math.max(1, standardInputs / 10);
-            case "large", "soak" -> (long) standardInputs * SOAK_FACTOR;
-            default -> standardInputs;
-        };
+        long standard =
+                switch (profile.toLowerCase(Locale.ROOT)) {
+                    case "small" -> Math.max(1, standardInputs / 10);
+                    case "large", "soak" -> (long) standardInputs * SOAK_FACTOR;
+                    default -> standardInputs;
+                };
         return Long.getLong("sluice.fuzz.inputs", standard);
     }
 

@@ -3,6 +3,7 @@ package io.sluice.engine.flow;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.sluice.testkit.Extent;
 import io.sluice.testkit.Patience;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
@@ -11,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class CreditsTest {
-    private static final int ROUNDS = 200_000;
+    private static final int ROUNDS = Extent.of(50_000, 200_000);
     private static final int MOST_BYTES = 600;
 
     @Test

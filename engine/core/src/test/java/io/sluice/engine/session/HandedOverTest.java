@@ -9,6 +9,7 @@ import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.Extent;
 import io.sluice.testkit.Patience;
 import io.sluice.testkit.RaceRounds;
 import java.util.List;
@@ -23,7 +24,7 @@ import org.junit.jupiter.api.Test;
 
 /** A caller that gives up its future leaves no connection and no attachment behind. */
 class HandedOverTest {
-    private static final int ROUNDS = 100_000;
+    private static final int ROUNDS = Extent.of(30_000, 100_000);
 
     /** A resource comes on one thread, while another one lets the caller's future time out. */
     private static final class Attempt implements RaceRounds.Round {

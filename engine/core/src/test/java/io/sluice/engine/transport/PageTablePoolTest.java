@@ -2,6 +2,7 @@ package io.sluice.engine.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.testkit.Extent;
 import io.sluice.testkit.Patience;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -11,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class PageTablePoolTest {
     private static final int THREADS = 4;
-    private static final int ROUNDS = 100_000;
+    private static final int ROUNDS = Extent.of(30_000, 100_000);
 
     private final PageTablePool pool = new PageTablePool();
 

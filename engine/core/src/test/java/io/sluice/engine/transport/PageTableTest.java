@@ -3,6 +3,7 @@ package io.sluice.engine.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.sluice.testkit.Extent;
 import io.sluice.testkit.Patience;
 import java.util.function.BiConsumer;
 import java.util.function.LongConsumer;
@@ -12,7 +13,7 @@ class PageTableTest {
     private static final int PAGE = 64;
     private static final int PAGES = 16;
     private static final long BASE = 4096;
-    private static final int ROUNDS = 200_000;
+    private static final int ROUNDS = Extent.of(50_000, 200_000);
 
     private final PageTable table = new PageTable(PAGE, BASE, PAGES * PAGE, PAGES * PAGE);
     private volatile boolean over;

@@ -11,6 +11,7 @@ import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferOptions;
 import io.sluice.testkit.EngineSums;
+import io.sluice.testkit.Extent;
 import io.sluice.testkit.Patience;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -20,7 +21,7 @@ import org.junit.jupiter.api.Test;
 
 /** Writes that are each started by the callback of the one before: they neither deepen the stack nor keep their caller. */
 class CallerThreadChainTest {
-    private static final int WRITES = 1_000_000;
+    private static final int WRITES = Extent.of(250_000, 1_000_000);
     private static final int MOST_IN_THE_CALL = 1000;
     private static final int MOST_IN_A_CYCLE = 20_000;
     private static final int LOOK_EVERY = 10_007;

@@ -24,6 +24,7 @@ import io.sluice.engine.transport.tcp.RawLane.Claim;
 import io.sluice.fuzz.Mutation;
 import io.sluice.jni.Errno;
 import io.sluice.jni.Sockets;
+import io.sluice.testkit.Extent;
 import io.sluice.testkit.FuzzSeed;
 import io.sluice.testkit.Patience;
 import java.io.ByteArrayOutputStream;
@@ -49,7 +50,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class InboundFramesFuzzTest {
     private static final String COUNT = "sluice.fuzz.streams";
-    private static final int STREAMS = 20_000;
+    private static final int STREAMS = Extent.of(6_000, 20_000);
     private static final int MARGIN = 256;
     private static final int SLICE = 64 * 1024;
     private static final int READ_BYTES = 500;

@@ -32,6 +32,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 
 /** A lane of several that fails takes nothing with it: what it carried goes over the others, and nothing happens twice. */
 class LaneFailoverTest {
@@ -216,14 +218,26 @@ class LaneFailoverTest {
         return region.segment().get(ValueLayout.JAVA_LONG, offset);
     }
 
-    @RepeatedTest(4)
+    @RepeatedTest(2)
     void lanesThatAreCut() {
         // that is noticed at once, not by a time-out
         failOver(Patience.BOUND.multipliedBy(2), FaultyPath.Link::reset);
     }
 
-    @RepeatedTest(2)
+    @Test
     void lanesThatFreeze() {
         SteadyRounds.run(LIVENESS, liveness -> new LaneFailoverTest().failOver(liveness, FaultyPath.Link::stall));
+    }
+
+    @RepeatedTest(4)
+    @Tag("soak")
+    void lanesThatAreCutAgainAndAgain() {
+        lanesThatAreCut();
+    }
+
+    @RepeatedTest(2)
+    @Tag("soak")
+    void lanesThatFreezeAgainAndAgain() {
+        lanesThatFreeze();
     }
 }

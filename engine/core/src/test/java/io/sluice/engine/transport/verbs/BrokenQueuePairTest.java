@@ -3,6 +3,7 @@ package io.sluice.engine.transport.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.ConnectionState;
+import io.sluice.testkit.Extent;
 import io.sluice.testkit.Patience;
 import java.util.Random;
 import org.junit.jupiter.api.Tag;
@@ -13,7 +14,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** A queue pair that breaks by itself costs no transfer: what it had not done is done again, and nothing is done twice. */
 @Tag("verbs")
 class BrokenQueuePairTest {
-    private static final int ROUNDS = 100;
+    private static final int ROUNDS = Extent.of(30, 100);
 
     private final SoftAdapter adapter = SoftAdapter.get();
     private final Random random = new Random(20_240_229L);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.CapturedLog;
 import io.sluice.engine.ConnectionState;
+import io.sluice.testkit.Extent;
 import io.sluice.testkit.Patience;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;
@@ -20,7 +21,7 @@ class RailFailureTest {
     /** An emulated machine may stand still for long when softRoCE has no link; that alone must not end a connection. */
     private static final Duration LIVENESS = Patience.longBound();
 
-    private static final int MORE = TestDevices.rounds(500);
+    private static final int MORE = TestDevices.rounds(Extent.of(150, 500));
 
     private static VerbsPair open(int lanes) {
         return VerbsPair.openRails(both -> both.lanes(lanes).livenessTimeout(LIVENESS));
@@ -44,9 +45,8 @@ class RailFailureTest {
             MixedLoad back = MixedLoad.back(pair).start();
             load.awaitProgress(MORE);
             link.down();
-            Patience.until(
-                    "a lane is out of use",
-                    () -> log.lines().stream().anyMatch(line -> line.contains("is out of use")));
+            Patience.until("a lane is out of use", () -> log.lines().stream()
+                    .anyMatch(line -> line.contains("is out of use")));
             load.awaitProgress(MORE);
             back.awaitProgress(MORE);
             int seen = log.lines().size();

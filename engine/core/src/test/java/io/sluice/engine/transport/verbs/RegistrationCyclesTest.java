@@ -7,6 +7,7 @@ import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.Extent;
 import io.sluice.testkit.OpenDescriptors;
 import io.sluice.testkit.Patience;
 import java.io.IOException;
@@ -60,7 +61,7 @@ class RegistrationCyclesTest {
             MemoryRegion source = pair.local(BYTES);
             long regionBytes = pair.target().metrics().regionBytes();
             int descriptors = OpenDescriptors.count();
-            int cycles = TestDevices.rounds(4000);
+            int cycles = TestDevices.rounds(Extent.of(1500, 4000));
             int warmUp = cycles / 4;
             long locked = -1;
             List<Long> early = new ArrayList<>();
