@@ -8,6 +8,7 @@
 #include <time.h>
 
 #define LOOK_NANOS 20000
+#define LONGEST_LOOK_NANOS 160000
 /* As the driver, which makes a thread wait that adds more. */
 #define MOST_OPERATIONS 1024
 
@@ -51,6 +52,12 @@ static void nap(uint64_t nanoseconds) {
     struct timespec time = {
         .tv_sec = (time_t)(nanoseconds / 1000000000), .tv_nsec = (long)(nanoseconds % 1000000000)};
     nanosleep(&time, NULL);
+}
+
+/* Sleeps until the next look at what may take long: each time longer, so that many threads can wait. */
+static void nap_longer(uint64_t *nanoseconds) {
+    nap(*nanoseconds);
+    *nanoseconds = *nanoseconds < LONGEST_LOOK_NANOS ? 2 * *nanoseconds : LONGEST_LOOK_NANOS;
 }
 
 static uint64_t next_random(struct CUstream_st *stream) {
@@ -140,6 +147,7 @@ static void run(struct CUstream_st *stream, struct operation *operation) {
     if (delay > 0) {
         nap(next_random(stream) % delay);
     }
+    uint64_t look = LOOK_NANOS;
     for (;;) {
         world_read();
         bool ready = !atomic_load(&fault_hang) && is_ready(stream, operation);
@@ -151,7 +159,7 @@ static void run(struct CUstream_st *stream, struct operation *operation) {
         if (ready || failed || is_closing(stream)) {
             return;
         }
-        nap(LOOK_NANOS);
+        nap_longer(&look);
     }
 }
 
@@ -208,8 +216,9 @@ static void await(int ordinal, bool kernels) {
     }
     pthread_mutex_unlock(&streams_lock);
     for (int i = 0; i < count; i++) {
+        uint64_t look = LOOK_NANOS;
         while (!has_ended(awaited[i], operations[i])) {
-            nap(LOOK_NANOS);
+            nap_longer(&look);
         }
     }
 }
@@ -281,8 +290,9 @@ static void *work(void *argument) {
 }
 
 cuda_result stream_add(struct CUstream_st *stream, struct operation *operation) {
+    uint64_t look = LOOK_NANOS;
     while (atomic_load(&lock_holders) > 0) {
-        nap(LOOK_NANOS);
+        nap_longer(&look);
     }
     if (stream == NULL) {
         operation_free(operation);

@@ -12,6 +12,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -49,6 +50,7 @@ class CudaKernelsTest {
     }
 
     @Test
+    @Tag("soak")
     void nvcc_makes_the_same() throws Exception {
         Path made = folder.resolve("kernels.ptx");
         try {

@@ -11,6 +11,7 @@ import java.security.MessageDigest;
 import java.util.HexFormat;
 import java.util.List;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -41,6 +42,7 @@ class TeamKernelsTest {
     }
 
     @Test
+    @Tag("soak")
     void nvcc_makes_the_same() throws Exception {
         Path said = folder.resolve("version");
         try {
