@@ -3,6 +3,7 @@ package io.sluice.collectives;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.sluice.testkit.Extent;
 import io.sluice.testkit.FuzzSeed;
 import io.sluice.testkit.PairwiseSample;
 import io.sluice.testkit.Patience;
@@ -24,7 +25,8 @@ class CollectiveCrossesTest {
     private static final int MOST_RANKS = 8;
     // about the number of ranks, small, a page, more than a message, and more than all messages under way
     private static final int COUNTS = 9;
-    private static final long MOST_ELEMENTS = 1 << 20;
+    private static final long MANY_ELEMENTS = Extent.of(1 << 17, 1 << 20);
+    private static final long MOST_ELEMENTS = Extent.of(1 << 19, 1 << 20);
     private static final long[] OFFSETS = {64, 77};
     private static final int MOST_ALGORITHMS = 6;
     private static final List<Cross.Called> REDUCING =
@@ -47,7 +49,7 @@ class CollectiveCrossesTest {
             case 4 -> 4;
             case 5 -> 256;
             case 6 -> 65_536;
-            case 7 -> MOST_ELEMENTS - 1;
+            case 7 -> MANY_ELEMENTS - 1;
             default -> MOST_ELEMENTS + 1;
         };
     }

@@ -36,7 +36,7 @@ class KillPointsTest {
     // it has no divisor in common with the number of kinds that go round
     private static final int ENDED_BETWEEN_POINTS = 8;
     private static final long MOST_NANOS_LATER = 1_000_000;
-    private static final int KILLS = 12;
+    private static final int KILLS = 6;
     private static final int SOAK_ROUNDS = 500;
     private static final Duration LIVENESS = Patience.scaled(Duration.ofSeconds(1));
 
@@ -154,9 +154,8 @@ class KillPointsTest {
         try {
             List<Team> teams = survivors.form(kill.size, kill.victim, process);
             List<MixedCalls> calls = survivors.call(teams, Long.MAX_VALUE);
-            Patience.until(
-                    "so many collectives have ended",
-                    () -> calls.stream().allMatch(each -> each.ended() >= kill.endedBefore()));
+            Patience.until("so many collectives have ended", () -> calls.stream()
+                    .allMatch(each -> each.ended() >= kill.endedBefore()));
             LockSupport.parkNanos(random.nextLong(MOST_NANOS_LATER));
             process.kill();
             survivors.assertEnded(teams, calls, kill.victim);
@@ -248,9 +247,8 @@ class KillPointsTest {
             List<Team> teams = survivors.form(size, victim, process);
             process.answer("formed");
             List<MixedCalls> calls = survivors.call(teams, Long.MAX_VALUE);
-            Patience.until(
-                    "some collectives have ended",
-                    () -> calls.stream().allMatch(each -> each.ended() >= ENDED_BETWEEN_POINTS));
+            Patience.until("some collectives have ended", () -> calls.stream()
+                    .allMatch(each -> each.ended() >= ENDED_BETWEEN_POINTS));
             process.freeze();
             long frozen = System.nanoTime();
             survivors.assertEnded(teams, calls, victim);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.EngineObserver;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.testkit.Extent;
 import io.sluice.testkit.FuzzSeed;
 import io.sluice.testkit.Patience;
 import java.io.IOException;
@@ -23,8 +24,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Many ranks, many collectives under way, and many runs of one. */
 class ManyCollectivesTest {
     private static final int MANY_RANKS = 16;
-    private static final int UNDER_WAY = 1_000;
-    private static final int RUNS = 100;
+    private static final int UNDER_WAY = Extent.of(300, 1_000);
+    private static final int RUNS = Extent.of(30, 100);
     private static final ElementType[] TYPES = ElementType.values();
     private static final Cross.Called[] CALLED = Cross.Called.values();
 
@@ -64,7 +65,7 @@ class ManyCollectivesTest {
 
     @ParameterizedTest
     @CsvSource({"shm, 3", "tcp, 3", "reordering, 2"})
-    void aThousandOfAllKindsAreUnderWay(String transport, int size) {
+    void manyOfAllKindsAreUnderWay(String transport, int size) {
         try (Ranks ranks = CollectiveCrossesTest.ranks(transport, size)) {
             List<CrossRun> runs = new ArrayList<>();
             for (int i = 0; i < UNDER_WAY; i++) {
@@ -101,13 +102,9 @@ class ManyCollectivesTest {
             }
         };
         int size = 3;
-        try (Ranks ranks = Ranks.form(
-                        transport,
-                        size,
-                        options -> options,
-                        engine -> engine.pollers(1)
-                                .livenessTimeout(Patience.longBound())
-                                .observer(counter));
+        try (Ranks ranks = Ranks.form(transport, size, options -> options, engine -> engine.pollers(1)
+                        .livenessTimeout(Patience.longBound())
+                        .observer(counter));
                 CrossRun run = new CrossRun(
                         ranks,
                         new Cross(

@@ -17,13 +17,13 @@ class AlternatingRoundsTest {
 
     @Tag("soak")
     @ParameterizedTest
-    @CsvSource({"tcp, 2", "reordering, 3"})
+    @CsvSource({"shm, 2", "tcp, 2", "reordering, 3"})
     void allRoundsOfBothModes(String transport, int size) {
         roundsOfBothModes(transport, size, ALL_ROUNDS);
     }
 
     @ParameterizedTest
-    @CsvSource({"shm, 2, 1000", "tcp, 2, 250", "reordering, 3, 250"})
+    @CsvSource({"shm, 2, 200", "tcp, 2, 100", "reordering, 3, 100"})
     void roundsOfBothModes(String transport, int size, int rounds) {
         try (CrossRanks ranks = CrossRanks.form(transport, size)) {
             ranks.createBuffers(ExpertOptions.experts(EXPERTS_PER_RANK * size)
