@@ -6,11 +6,15 @@ import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import io.sluice.directory.contract.ServerProcess;
+import io.sluice.snippets.launch.SnippetLauncher;
 import io.sluice.testkit.FreePort;
 import io.sluice.testkit.Patience;
 import java.io.BufferedReader;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -20,16 +24,20 @@ import java.util.Map;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Each snippet is run in a JVM of its own, as the launcher runs it, and prints what it shows. */
+/** Each snippet prints what it shows: here, and in the long runs in a JVM of its own, as the launcher runs it. */
 class SnippetsTest {
     private static final Path SOURCES = Path.of("src/main/java/io/sluice/snippets");
     private static final Path SOFT_GPU = Path.of("../../native/target/native-objects/libsoftgpu.so");
+    private static final String GPU_LIBRARY = "sluice.cuda.library";
     private static final Map<String, List<String>> SHOWN = Map.ofEntries(
             entry("AllReduce", List.of("rank 0 has 11.0 at place 10", "rank 2 has 11.0 at place 10")),
             entry("AtomicCounters", List.of("ticket 2", "taken: true", "second time: false", "tickets given: 3")),
@@ -57,10 +65,50 @@ class SnippetsTest {
     @TempDir
     Path folder;
 
+    /** The software GPU is found by the first snippet that looks for one. */
+    @BeforeAll
+    static void nameTheGpu() {
+        System.setProperty(GPU_LIBRARY, SOFT_GPU.toAbsolutePath().toString());
+    }
+
+    @AfterAll
+    static void forgetTheGpu() {
+        System.clearProperty(GPU_LIBRARY);
+    }
+
     @ParameterizedTest
+    @MethodSource("runnable")
+    void itShowsWhatItSays(String program, List<String> shown) {
+        assertThat(runHere(program)).contains(shown);
+    }
+
+    /** The JVM ends with the snippet. */
+    @ParameterizedTest
+    @Tag("soak")
     @MethodSource("runnable")
     void itRunsAndShowsWhatItSays(String program, List<String> shown) throws IOException {
         assertThat(run(program)).contains(shown);
+    }
+
+    private static String runHere(String program) {
+        PrintStream before = System.out;
+        ByteArrayOutputStream printed = new ByteArrayOutputStream();
+        CompletableFuture<Void> ended = new CompletableFuture<>();
+        System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
+        try {
+            Thread.ofPlatform().daemon().name(program).start(() -> {
+                try {
+                    SnippetLauncher.main(new String[] {program});
+                    ended.complete(null);
+                } catch (Throwable failure) {
+                    ended.completeExceptionally(failure);
+                }
+            });
+            Patience.await(ended);
+        } finally {
+            System.setOut(before);
+        }
+        return printed.toString(StandardCharsets.UTF_8);
     }
 
     private static Stream<Arguments> runnable() {
@@ -183,7 +231,7 @@ class SnippetsTest {
                 "-cp",
                 System.getProperty("java.class.path")));
         if (List.of(programAndArguments).contains("KernelLaunch")) {
-            command.add(1, "-Dsluice.cuda.library=" + SOFT_GPU.toAbsolutePath());
+            command.add(1, "-D" + GPU_LIBRARY + "=" + SOFT_GPU.toAbsolutePath());
         }
         command.add("io.sluice.snippets.launch.SnippetLauncher");
         command.addAll(List.of(programAndArguments));
