@@ -3,13 +3,9 @@ package io.sluice.samples.command;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.io.ByteArrayOutputStream;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import picocli.CommandLine.Command;
 import picocli.CommandLine.TypeConversionException;
 
 /** Mistakes on the command line of a measurement, which are all found before anything is started. */
@@ -88,7 +84,8 @@ class BenchUsageTest {
                 "bench --experts normal --json /nowhere/at/all | does not exist"
             })
     void isNamedWithStatusTwo(String line, String named) {
-        Outcome outcome = run(line.split(" ", -1));
+        // none of these gets as far as starting a process
+        ProgramRun outcome = ProgramRun.of(line.split(" ", -1));
         assertThat(outcome.err()).contains(named).doesNotContain("\tat ");
         assertThat(outcome.status()).isEqualTo(ExitCodes.USAGE);
     }
@@ -100,22 +97,4 @@ class BenchUsageTest {
         assertThatThrownBy(() -> OptionTypes.converter(CpuList::parse).convert("3-1"))
                 .isInstanceOf(TypeConversionException.class);
     }
-
-    private record Outcome(int status, String err) {}
-
-    /** In this process: none of these gets as far as starting one. */
-    private static Outcome run(String... arguments) {
-        PrintStream before = System.err;
-        ByteArrayOutputStream err = new ByteArrayOutputStream();
-        System.setErr(new PrintStream(err, true, StandardCharsets.UTF_8));
-        try {
-            int status = ProgramCommands.run(new Program(), arguments);
-            return new Outcome(status, err.toString(StandardCharsets.UTF_8));
-        } finally {
-            System.setErr(before);
-        }
-    }
-
-    @Command(name = "sluice", mixinStandardHelpOptions = true)
-    private static final class Program {}
 }

@@ -2,9 +2,7 @@ package io.sluice.samples.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,7 +10,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import picocli.CommandLine.Command;
 
 /** Mistakes on the command line of a comparison, which are all found before anything is started. */
 class CompareUsageTest {
@@ -44,7 +41,8 @@ class CompareUsageTest {
                 "compare now | now"
             })
     void isNamedWithStatusTwo(String line, String named) {
-        Outcome outcome = run(line.split(" ", -1));
+        // none of these gets as far as starting a process
+        ProgramRun outcome = ProgramRun.of(line.split(" ", -1));
         assertThat(outcome.err()).contains(named).doesNotContain("\tat ");
         assertThat(outcome.status()).isEqualTo(ExitCodes.USAGE);
     }
@@ -62,29 +60,11 @@ class CompareUsageTest {
     void aFileThatAnEditorHasSavedIsReadOrNamed(@TempDir Path folder) throws IOException {
         Path file = folder.resolve("run.json");
         Files.writeString(file, "\uFEFF{\"format\": 0}");
-        assertThat(run("compare", "--from", file.toString()).err())
+        assertThat(ProgramRun.of("compare", "--from", file.toString()).err())
                 .contains("it is no result of")
                 .doesNotContain("Unexpected character");
         Files.write(file, "{}".getBytes(StandardCharsets.UTF_16));
-        assertThat(run("compare", "--from", file.toString()).err())
+        assertThat(ProgramRun.of("compare", "--from", file.toString()).err())
                 .contains("--from: " + file + " begins with the byte-order mark of UTF-16");
     }
-
-    private record Outcome(int status, String err) {}
-
-    /** In this process: none of these gets as far as starting one. */
-    private static Outcome run(String... arguments) {
-        PrintStream before = System.err;
-        ByteArrayOutputStream err = new ByteArrayOutputStream();
-        System.setErr(new PrintStream(err, true, StandardCharsets.UTF_8));
-        try {
-            int status = ProgramCommands.run(new Program(), arguments);
-            return new Outcome(status, err.toString(StandardCharsets.UTF_8));
-        } finally {
-            System.setErr(before);
-        }
-    }
-
-    @Command(name = "sluice", mixinStandardHelpOptions = true)
-    private static final class Program {}
 }

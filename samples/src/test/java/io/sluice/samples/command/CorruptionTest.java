@@ -22,19 +22,18 @@ class CorruptionTest {
         try (SluiceProcess decode = SluiceProcess.start(
                 folder, "decode", "--listen", "127.0.0.1:0", "--pool", "256MiB", "--ready-file", ready.toString())) {
             int port = decode.awaitReady(ready).get("port").asInt();
-            try (FlippingProxy proxy = FlippingProxy.inFrontOf(port, FlippingProxy.Victim.WRITTEN_PAGE);
-                    SluiceProcess replay = SluiceProcess.run(
-                            folder,
-                            "replay",
-                            "--connect",
-                            "127.0.0.1:" + proxy.port(),
-                            "--transport",
-                            "tcp",
-                            "--requests",
-                            "10",
-                            "--json",
-                            json.toString())) {
-                assertThat(replay.awaitEnd()).as(replay::toString).isEqualTo(ExitCodes.FAILED);
+            try (FlippingProxy proxy = FlippingProxy.inFrontOf(port, FlippingProxy.Victim.WRITTEN_PAGE)) {
+                ProgramRun replay = ProgramRun.of(
+                        "replay",
+                        "--connect",
+                        "127.0.0.1:" + proxy.port(),
+                        "--transport",
+                        "tcp",
+                        "--requests",
+                        "10",
+                        "--json",
+                        json.toString());
+                assertThat(replay.status()).as(replay::toString).isEqualTo(ExitCodes.FAILED);
                 assertThat(proxy.hasFlipped()).isTrue();
                 JsonNode summary = SluiceProcess.json(json);
                 assertThat(summary.get("requests").asLong()).isEqualTo(10);
@@ -42,10 +41,8 @@ class CorruptionTest {
                 assertThat(replay.err()).contains("corrupted pages: 1;");
             }
             // The decode process goes on, and serves the next.
-            try (SluiceProcess replay =
-                    SluiceProcess.run(folder, "replay", "--connect", "127.0.0.1:" + port, "--requests", "3")) {
-                assertThat(replay.awaitEnd()).as(replay::toString).isZero();
-            }
+            ProgramRun next = ProgramRun.of("replay", "--connect", "127.0.0.1:" + port, "--requests", "3");
+            assertThat(next.status()).as(next::toString).isZero();
             // It reports once it has seen the connection end, which may be after the other process has.
             await().atMost(SluiceProcess.BOUND)
                     .until(() -> decode.out().contains("Received 3 requests")

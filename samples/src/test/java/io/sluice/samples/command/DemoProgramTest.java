@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -23,6 +24,7 @@ class DemoProgramTest {
     }
 
     @Test
+    @Tag("soak")
     void takesWhatItIsTold() throws IOException {
         tellsHowFastTheWritesAloneWereOver("tcp", List.of("--transport", "tcp"));
     }

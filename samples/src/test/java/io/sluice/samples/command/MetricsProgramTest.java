@@ -223,15 +223,13 @@ class MetricsProgramTest {
     }
 
     @Test
-    void optionsThatMakeNoSenseAreNamed() throws IOException {
-        try (SluiceProcess lingering = SluiceProcess.run(folder, "demo", "--metrics-linger", "1s")) {
-            assertThat(lingering.awaitEnd()).isEqualTo(ExitCodes.USAGE);
-            assertThat(lingering.err()).contains("take --metrics-port");
-        }
-        try (SluiceProcess beyond = SluiceProcess.run(folder, "demo", "--metrics-port", "70000")) {
-            assertThat(beyond.awaitEnd()).isEqualTo(ExitCodes.USAGE);
-            assertThat(beyond.err()).contains("to 65535");
-        }
+    void optionsThatMakeNoSenseAreNamed() {
+        ProgramRun lingering = ProgramRun.of("demo", "--metrics-linger", "1s");
+        assertThat(lingering.status()).isEqualTo(ExitCodes.USAGE);
+        assertThat(lingering.err()).contains("take --metrics-port");
+        ProgramRun beyond = ProgramRun.of("demo", "--metrics-port", "70000");
+        assertThat(beyond.status()).isEqualTo(ExitCodes.USAGE);
+        assertThat(beyond.err()).contains("to 65535");
     }
 
     static String url(SluiceProcess program) {

@@ -98,15 +98,13 @@ class MoverProgramTest {
     }
 
     @Test
-    void whatMakesNoSenseIsNamed() throws IOException {
-        try (SluiceProcess small = SluiceProcess.run(folder, "mover", "--pool", "1KiB")) {
-            assertThat(small.awaitEnd()).isEqualTo(ExitCodes.USAGE);
-            assertThat(small.err()).contains("--pool: one block of qwen2.5-0.5b takes 6");
-        }
-        try (SluiceProcess named = SluiceProcess.run(folder, "mover", "--name", "a b", "--http-port", "0")) {
-            assertThat(named.awaitEnd()).isEqualTo(ExitCodes.USAGE);
-            assertThat(named.err()).contains("a mover's name is");
-        }
+    void whatMakesNoSenseIsNamed() {
+        ProgramRun small = ProgramRun.of("mover", "--pool", "1KiB");
+        assertThat(small.status()).isEqualTo(ExitCodes.USAGE);
+        assertThat(small.err()).contains("--pool: one block of qwen2.5-0.5b takes 6");
+        ProgramRun named = ProgramRun.of("mover", "--name", "a b", "--http-port", "0");
+        assertThat(named.status()).isEqualTo(ExitCodes.USAGE);
+        assertThat(named.err()).contains("a mover's name is");
     }
 
     private static String url(SluiceProcess program, Pattern line) {

@@ -215,6 +215,7 @@ class RealPrometheusTest {
     }
 
     @Test
+    @Tag("soak")
     void anInitiatorThatIsKilledShowsAsAConnectionStateAndRaisesTheAlert() throws IOException {
         Path ready = folder.resolve("ready.json");
         try (SluiceProcess serve = SluiceProcess.start(

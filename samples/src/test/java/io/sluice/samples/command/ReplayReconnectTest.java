@@ -25,9 +25,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ReplayReconnectTest {
 
     private static final int LAYERS = 24;
-    private static final int REQUESTS = 100;
+    private static final boolean SOAK = "soak".equals(System.getProperty("sluice.test.profile"));
+    private static final int REQUESTS = SOAK ? 100 : 40;
     private static final int PAGES = 1024 / 16;
-    private static final int KILLS = 2;
+    private static final int KILLS = SOAK ? 2 : 1;
 
     /** The pages of one layer of a request; each part of the trace has many times as many. */
     private static final double LEAST_BYTES = PAGES * 8192;
@@ -105,18 +106,10 @@ class ReplayReconnectTest {
 
     @Test
     void aDecodeSideThatStaysAwayEndsTheRunInTime() throws IOException {
-        try (SluiceProcess replay = SluiceProcess.run(
-                folder,
-                "replay",
-                "--connect",
-                "127.0.0.1:" + port,
-                "--reconnect",
-                "1s",
-                "--trace",
-                trace().toString())) {
-            assertThat(replay.awaitEnd()).as(replay::toString).isEqualTo(ExitCodes.FAILED);
-            assertThat(replay.err()).contains("no connection within").doesNotContain("\tat ");
-        }
+        ProgramRun replay = ProgramRun.of(
+                "replay", "--connect", "127.0.0.1:" + port, "--reconnect", "1s", "--trace", trace().toString());
+        assertThat(replay.status()).as(replay::toString).isEqualTo(ExitCodes.FAILED);
+        assertThat(replay.err()).contains("no connection within").doesNotContain("\tat ");
     }
 
     private SluiceProcess decode(String transport) throws IOException {

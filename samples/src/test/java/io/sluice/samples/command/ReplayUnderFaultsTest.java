@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ReplayUnderFaultsTest {
     private static final int SEEDS = 1;
     private static final int SOAK_SEEDS = 50;
-    private static final int REQUESTS = 10;
+    private static final int REQUESTS = "soak".equals(System.getProperty("sluice.test.profile")) ? 10 : 4;
 
     @TempDir
     private Path folder;

@@ -133,12 +133,11 @@ class ServeProgramTest {
     }
 
     @Test
-    void beyondLoopbackATokenIsNeeded() throws IOException {
-        try (SluiceProcess serve = SluiceProcess.run(folder, "serve", "--listen", "0.0.0.0:0", "--memory", "1MiB")) {
-            assertThat(serve.awaitEnd()).isEqualTo(ExitCodes.FAILED);
-            assertThat(serve.err()).contains("SLUICE_TOKEN").doesNotContain("\tat ");
-            assertThat(serve.err().lines()).hasSize(1);
-        }
+    void beyondLoopbackATokenIsNeeded() {
+        ProgramRun serve = ProgramRun.of("serve", "--listen", "0.0.0.0:0", "--memory", "1MiB");
+        assertThat(serve.status()).isEqualTo(ExitCodes.FAILED);
+        assertThat(serve.err()).contains("SLUICE_TOKEN").doesNotContain("\tat ");
+        assertThat(serve.err().lines()).hasSize(1);
     }
 
     private static byte[] bytes(JsonNode json, String field) {

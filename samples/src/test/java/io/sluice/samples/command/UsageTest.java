@@ -35,11 +35,10 @@ class UsageTest {
     }
 
     @Test
-    void aMistakeIsNamedInALineOrTwo() throws IOException {
-        try (SluiceProcess mistaken = SluiceProcess.run(folder, "replay", "--model", "gpt-0")) {
-            assertThat(mistaken.awaitEnd()).isEqualTo(ExitCodes.USAGE);
-            assertThat(mistaken.err()).contains("unknown model 'gpt-0'", "llama-3.1-8b", "sluice replay --help");
-            assertThat(mistaken.err().lines().count()).isLessThanOrEqualTo(2);
-        }
+    void aMistakeIsNamedInALineOrTwo() {
+        ProgramRun mistaken = ProgramRun.of("replay", "--model", "gpt-0");
+        assertThat(mistaken.status()).isEqualTo(ExitCodes.USAGE);
+        assertThat(mistaken.err()).contains("unknown model 'gpt-0'", "llama-3.1-8b", "sluice replay --help");
+        assertThat(mistaken.err().lines().count()).isLessThanOrEqualTo(2);
     }
 }

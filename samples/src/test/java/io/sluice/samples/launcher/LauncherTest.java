@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -64,7 +65,15 @@ class LauncherTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "< /dev/null", "2> /dev/null", "> output.txt 2>&1"})
+    @Tag("soak")
+    @ValueSource(strings = {"< /dev/null", "2> /dev/null"})
+    void atATerminalOfAnInputOrOutputItAsksBeforeItInstalls(String redirections)
+            throws IOException, InterruptedException {
+        atATerminalItAsksBeforeItInstalls(redirections);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "> output.txt 2>&1"})
     void atATerminalItAsksBeforeItInstalls(String redirections) throws IOException, InterruptedException {
         assumeRoot();
         assumeTerminal();
@@ -117,7 +126,14 @@ class LauncherTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"SLUICE_NO_INSTAL", "SLUICE_NOINSTALL", "SLUICE_JAVA_OPTS", "SLUICE_JAVAHOME"})
+    @Tag("soak")
+    @ValueSource(strings = {"SLUICE_NOINSTALL", "SLUICE_JAVA_OPTS", "SLUICE_JAVAHOME"})
+    void otherMisspeltVariablesOfTheLauncherAreWarnedOf(String name) throws IOException, InterruptedException {
+        aMisspeltVariableOfTheLauncherIsWarnedOf(name);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = "SLUICE_NO_INSTAL")
     void aMisspeltVariableOfTheLauncherIsWarnedOf(String name) throws IOException, InterruptedException {
         assertThat(say(Map.of(name, "1"))).contains("the environment variable " + name + " is not known");
     }
@@ -162,7 +178,9 @@ class LauncherTest {
         assertThat(checkout.callsOfAptGet()).isEmpty();
     }
 
+    /** {@link LocaleTest} does the same with a smaller program. */
     @ParameterizedTest
+    @Tag("soak")
     @ValueSource(strings = {"C", "POSIX", "C.UTF-8", "xx_XX.UTF-8", ""})
     void aFileWhoseNameIsNotAsciiIsFoundInAnyLocale(String locale) throws IOException, InterruptedException {
         try (Launched program = checkout.startWithFile(locale)) {

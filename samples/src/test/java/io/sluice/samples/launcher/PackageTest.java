@@ -16,11 +16,16 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.io.TempDir;
 import org.opentest4j.TestAbortedException;
 
 /** The archive that {@code ./sluice package} makes, on a host that has neither Java nor a compiler nor the checkout. */
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class PackageTest {
 
     private static final long MOST_BYTES = 45_000_000;
@@ -123,6 +128,7 @@ class PackageTest {
     }
 
     @Test
+    @Tag("soak")
     void movesPages() throws Exception {
         assertThat(sluice("demo", "--duration", "100ms")).contains("The writes alone, over shm");
     }
@@ -168,18 +174,28 @@ class PackageTest {
     }
 
     @Test
-    void testsGpusInSoftware() throws Exception {
-        assertThat(sluice("gpu-test", "--software", "GpuInfoTest", "MappedRegionTest"))
-                .containsPattern(
-                        "GpuInfoTest: 0 tests skipped, 0 tests aborted, [1-9]\\d* tests successful, 0 tests failed\n")
+    @Tag("soak")
+    void testsMappedMemoryOfGpusInSoftware() throws Exception {
+        assertThat(sluice("gpu-test", "--software", "MappedRegionTest"))
                 .containsPattern("MappedRegionTest: .* [1-9]\\d* tests successful, 0 tests failed\n");
+    }
+
+    @Test
+    void testsGpusInSoftware() throws Exception {
+        assertThat(sluice("gpu-test", "--software", "GpuInfoTest"))
+                .containsPattern(
+                        "GpuInfoTest: 0 tests skipped, 0 tests aborted, [1-9]\\d* tests successful, 0 tests failed\n");
         assertThat(folder.resolve("sluice-gpu-test/GpuInfoTest.txt")).isNotEmptyFile();
         assertThat(sluice(64, "gpu-test", "--hardware")).contains("knows no option --hardware");
     }
 
     @Test
-    void joinsAClusterWithTheJarsOfHazelcast() throws Exception {
-        String[] mover = {
+    void hasNoHazelcast() throws Exception {
+        assertThat(sluice(1, moverOfACluster())).contains("there is no Hazelcast here");
+    }
+
+    private static String[] moverOfACluster() {
+        return new String[] {
             "mover",
             "--role",
             "decode",
@@ -189,14 +205,20 @@ class PackageTest {
             "--cluster",
             "127.0.0.1:" + LoopbackPort.free()
         };
-        assertThat(sluice(1, mover)).contains("there is no Hazelcast here");
+    }
+
+    /** The last, as the jars stay. */
+    @Test
+    @Order(Integer.MAX_VALUE)
+    @Tag("soak")
+    void joinsAClusterWithTheJarsOfHazelcast() throws Exception {
         try (Stream<Path> jars = Files.list(Path.of(PROGRAM).resolveSibling("lib"))) {
             for (Path jar : jars.filter(jar -> jar.getFileName().toString().contains("hazelcast-"))
                     .toList()) {
                 Files.copy(jar, unpacked.resolve("lib").resolve(jar.getFileName()));
             }
         }
-        assertThat(sluice(0, mover)).contains("decode/a at http://127.0.0.1:");
+        assertThat(sluice(0, moverOfACluster())).contains("decode/a at http://127.0.0.1:");
     }
 
     @Test

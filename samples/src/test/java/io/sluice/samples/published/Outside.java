@@ -76,12 +76,11 @@ final class Outside implements AutoCloseable {
 
     /** The class path at run time of a project that imports the BOM, with what Maven has compiled in front. */
     String compile(Path project) throws IOException {
-        String output = runMaven(project.resolve("pom.xml"), plugin("maven-compiler-plugin") + ":compile");
+        String output = buildClassPaths(project.resolve("pom.xml"), plugin("maven-compiler-plugin") + ":compile");
         assertThat(project.resolve("target/classes"))
                 .as("Maven compiles %s%n%s", project.getFileName(), output)
                 .isNotEmptyDirectory();
-        String resolved = buildClassPaths(project.resolve("pom.xml"));
-        return project.resolve("target/classes") + File.pathSeparator + classPath(project, resolved);
+        return project.resolve("target/classes") + File.pathSeparator + classPath(project, output);
     }
 
     private static String userOf(List<String> artifacts) {
@@ -167,13 +166,14 @@ final class Outside implements AutoCloseable {
         return new Ended(process.exitValue(), Files.readString(output));
     }
 
-    private String buildClassPaths(Path pom) throws IOException {
+    private String buildClassPaths(Path pom, String... goalsBefore) throws IOException {
+        List<String> goals = new ArrayList<>(List.of(goalsBefore));
         // Without the class path file the artifact could not be resolved.
-        String output = runMaven(
-                pom,
+        goals.addAll(List.of(
                 plugin("maven-dependency-plugin") + ":build-classpath",
                 "-Dmdep.outputFile=class-path",
-                "-Dmdep.includeScope=runtime");
+                "-Dmdep.includeScope=runtime"));
+        String output = runMaven(pom, goals.toArray(String[]::new));
         if (output.contains("Plugin org.apache.maven.plugins:maven-dependency-plugin")) {
             abort("the repository of this build lacks Maven's plugin for dependencies; ./sluice test brings it");
         }

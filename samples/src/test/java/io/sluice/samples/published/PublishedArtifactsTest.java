@@ -159,12 +159,15 @@ class PublishedArtifactsTest {
                     }
                 }
                 """.replace("OPEN", open));
+        Path classes = program.resolveSibling("classes");
+        compile(List.of("-cp", users.get(artifacts), "-d", classes.toString(), program.toString()));
         String printed = outside.run(List.of(
                 java(),
                 "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
                 "-cp",
-                users.get(artifacts),
-                program.toString(),
+                classes + File.pathSeparator + users.get(artifacts),
+                "Opens",
                 Integer.toString(FreePort.any())));
         assertThat(printed).contains(DONE);
     }
@@ -200,28 +203,27 @@ class PublishedArtifactsTest {
                 """.replace("EXPRESSION", expression));
         String modulePath = users.get(List.of(artifact));
         Path classes = user.resolve("classes");
-        StringWriter said = new StringWriter();
-        int status = ToolProvider.findFirst("javac")
-                .orElseThrow()
-                .run(
-                        new PrintWriter(said),
-                        new PrintWriter(said),
-                        "--module-path",
-                        modulePath,
-                        "-d",
-                        classes.toString(),
-                        descriptor.toString(),
-                        program.toString());
-        assertThat(status).as("javac: %s", said).isZero();
+        compile(List.of(
+                "--module-path", modulePath, "-d", classes.toString(), descriptor.toString(), program.toString()));
         String printed = outside.run(List.of(
                 java(),
                 "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
                 "--enable-native-access=ALL-UNNAMED,io.sluice.jni",
                 "--module-path",
                 modulePath + File.pathSeparator + classes,
                 "-m",
                 "outside/outside.Main"));
         assertThat(printed).contains(DONE);
+    }
+
+    /** In this process, where the compiler is warm after the first. */
+    private static void compile(List<String> arguments) {
+        StringWriter said = new StringWriter();
+        int status = ToolProvider.findFirst("javac")
+                .orElseThrow()
+                .run(new PrintWriter(said), new PrintWriter(said), arguments.toArray(String[]::new));
+        assertThat(status).as("javac: %s", said).isZero();
     }
 
     private static String java() {

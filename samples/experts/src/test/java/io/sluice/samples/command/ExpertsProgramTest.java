@@ -14,14 +14,16 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** The mixture of experts as its users run it. */
 class ExpertsProgramTest {
+    private static final int STEPS = "soak".equals(System.getProperty("sluice.test.profile")) ? 25 : 16;
+
     @TempDir
     private Path folder;
 
     @Test
     void expertsOnAnyNumberOfRanksMakeTheSameOfTheText() throws IOException {
-        JsonNode alone = train("--ranks", "1");
-        assertThat(alone.get("losses")).hasSize(25);
-        assertThat(alone.get("losses").get(24).asDouble())
+        JsonNode alone = trainAlone();
+        assertThat(alone.get("losses")).hasSize(STEPS);
+        assertThat(alone.get("losses").get(STEPS - 1).asDouble())
                 .isLessThan(alone.get("losses").get(0).asDouble() - 0.5);
 
         JsonNode together = train("--ranks", "2");
@@ -41,16 +43,31 @@ class ExpertsProgramTest {
     }
 
     private JsonNode train(String... options) throws IOException {
-        Path json = folder.resolve("out.json");
-        List<String> arguments =
-                new ArrayList<>(List.of("experts", "--steps", "25", "--experts", "7", "--json", json.toString()));
-        arguments.addAll(List.of(options));
-        try (SluiceProcess training = SluiceProcess.run(folder, arguments.toArray(String[]::new))) {
+        try (SluiceProcess training = SluiceProcess.run(folder, arguments(options))) {
             assertThat(training.awaitEnd()).as(training::toString).isZero();
-            JsonNode summary = SluiceProcess.json(json);
-            assertThat(training.out()).contains(summary.get("sha256").asText());
-            return summary;
+            return summary(training.out());
         }
+    }
+
+    /** One rank, which starts no other process. */
+    private JsonNode trainAlone() throws IOException {
+        ProgramRun training = ProgramRun.of(arguments("--ranks", "1"));
+        assertThat(training.status()).as(training::toString).isZero();
+        return summary(training.out());
+    }
+
+    private String[] arguments(String... options) {
+        List<String> arguments = new ArrayList<>(List.of("experts", "--steps", Integer.toString(STEPS)));
+        arguments.addAll(
+                List.of("--experts", "7", "--json", folder.resolve("out.json").toString()));
+        arguments.addAll(List.of(options));
+        return arguments.toArray(String[]::new);
+    }
+
+    private JsonNode summary(String printed) throws IOException {
+        JsonNode summary = SluiceProcess.json(folder.resolve("out.json"));
+        assertThat(printed).contains(summary.get("sha256").asText());
+        return summary;
     }
 
     @ParameterizedTest
@@ -60,12 +77,11 @@ class ExpertsProgramTest {
         "--ranks 1 --kill 2, --ranks 2 or more",
         "--steps 5 --kill 6, a step from 2 to the last one"
     })
-    void saysWhatMakesNoSense(String options, String said) throws IOException {
+    void saysWhatMakesNoSense(String options, String said) {
         List<String> arguments = new ArrayList<>(List.of("experts"));
         arguments.addAll(List.of(options.split(" ")));
-        try (SluiceProcess training = SluiceProcess.run(folder, arguments.toArray(String[]::new))) {
-            assertThat(training.awaitEnd()).isEqualTo(ExitCodes.USAGE);
-            assertThat(training.err()).contains(said);
-        }
+        ProgramRun training = ProgramRun.of(arguments.toArray(String[]::new));
+        assertThat(training.status()).isEqualTo(ExitCodes.USAGE);
+        assertThat(training.err()).contains(said);
     }
 }

@@ -16,30 +16,32 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** The training as its users run it. */
 class TrainProgramTest {
+    private static final String STEPS = "soak".equals(System.getProperty("sluice.test.profile")) ? "12" : "5";
+
     @TempDir
     private Path folder;
 
     @Test
     void ranksTogetherSaveTheModelOfOneProcess() throws IOException {
         Path model = folder.resolve("model.safetensors");
-        JsonNode together = train("--steps", "12", "--ranks", "2", "--save", model.toString());
+        JsonNode together = train("--steps", STEPS, "--ranks", "2", "--save", model.toString());
         assertThat(together.get("ranks_left").asInt()).isEqualTo(2);
-        assertThat(together.get("losses")).hasSize(12);
-        assertThat(together.get("losses").get(11).asDouble())
+        assertThat(together.get("losses")).hasSize(Integer.parseInt(STEPS));
+        assertThat(together.get("losses").get(Integer.parseInt(STEPS) - 1).asDouble())
                 .isLessThan(together.get("losses").get(0).asDouble());
         assertThat(together.get("text").asText()).hasSizeGreaterThan(300).startsWith("It is ");
         assertThat(Files.size(model)).isGreaterThan(together.get("parameters").asLong() * Float.BYTES);
 
-        isTheSame(train("--steps", "12", "--ranks", "1", "--shards", "2"), together);
-        isTheSame(train("--steps", "0", "--ranks", "1", "--load", model.toString()), together);
+        isTheSame(trainAlone("--steps", STEPS, "--shards", "2"), together);
+        isTheSame(trainAlone("--steps", "0", "--load", model.toString()), together);
     }
 
     @Test
     void whenOneIsKilledTheOthersTrainTheSameModel() throws IOException {
-        JsonNode left = train("--steps", "12", "--ranks", "3", "--kill", "5", "--transport", "tcp");
+        JsonNode left = train("--steps", STEPS, "--ranks", "3", "--kill", "3", "--transport", "tcp");
         assertThat(left.get("ranks").asInt()).isEqualTo(3);
         assertThat(left.get("ranks_left").asInt()).isEqualTo(2);
-        JsonNode alone = train("--steps", "12", "--ranks", "1", "--shards", "3");
+        JsonNode alone = trainAlone("--steps", STEPS, "--shards", "3");
         isTheSame(alone, left);
         assertThat(left.get("losses")).isEqualTo(alone.get("losses"));
     }
@@ -65,16 +67,33 @@ class TrainProgramTest {
     }
 
     private JsonNode train(String... options) throws IOException {
-        Path json = folder.resolve("out.json");
-        List<String> arguments = new ArrayList<>(List.of("train", "--model", "tiny", "--json", json.toString()));
-        arguments.addAll(List.of(options));
-        try (SluiceProcess training = SluiceProcess.run(folder, arguments.toArray(String[]::new))) {
+        try (SluiceProcess training = SluiceProcess.run(folder, arguments(options))) {
             assertThat(training.awaitEnd()).as(training::toString).isZero();
-            JsonNode summary = SluiceProcess.json(json);
-            assertThat(training.out())
-                    .contains("the model has a loss of ", summary.get("text").asText());
-            return summary;
+            return summary(training.out());
         }
+    }
+
+    /** One rank, which starts no other process. */
+    private JsonNode trainAlone(String... options) throws IOException {
+        List<String> arguments = new ArrayList<>(List.of(arguments(options)));
+        arguments.addAll(List.of("--ranks", "1"));
+        ProgramRun training = ProgramRun.of(arguments.toArray(String[]::new));
+        assertThat(training.status()).as(training::toString).isZero();
+        return summary(training.out());
+    }
+
+    private String[] arguments(String... options) {
+        List<String> arguments = new ArrayList<>(List.of(
+                "train", "--model", "tiny", "--json", folder.resolve("out.json").toString()));
+        arguments.addAll(List.of(options));
+        return arguments.toArray(String[]::new);
+    }
+
+    private JsonNode summary(String printed) throws IOException {
+        JsonNode summary = SluiceProcess.json(folder.resolve("out.json"));
+        assertThat(printed)
+                .contains("the model has a loss of ", summary.get("text").asText());
+        return summary;
     }
 
     @ParameterizedTest
@@ -83,12 +102,11 @@ class TrainProgramTest {
         "--ranks 3 --shards 2, --shards",
         "--steps 5 --kill 6, a step from 2 to the last one"
     })
-    void saysWhatMakesNoSense(String options, String said) throws IOException {
+    void saysWhatMakesNoSense(String options, String said) {
         List<String> arguments = new ArrayList<>(List.of("train"));
         arguments.addAll(List.of(options.split(" ")));
-        try (SluiceProcess training = SluiceProcess.run(folder, arguments.toArray(String[]::new))) {
-            assertThat(training.awaitEnd()).isEqualTo(ExitCodes.USAGE);
-            assertThat(training.err()).contains(said);
-        }
+        ProgramRun training = ProgramRun.of(arguments.toArray(String[]::new));
+        assertThat(training.status()).isEqualTo(ExitCodes.USAGE);
+        assertThat(training.err()).contains(said);
     }
 }

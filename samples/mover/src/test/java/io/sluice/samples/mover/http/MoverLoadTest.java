@@ -19,6 +19,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -62,6 +63,7 @@ class MoverLoadTest {
     }
 
     @Test
+    @Tag("soak")
     void wrkFindsNoErrorWhileMovesRun() throws Exception {
         Path wrk = Programs.find("wrk").orElse(null);
         Assumptions.assumeTrue(wrk != null, "wrk is missing: apt-get install wrk, or ./sluice test, brings it");
