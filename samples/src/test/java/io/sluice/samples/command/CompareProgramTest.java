@@ -76,8 +76,9 @@ class CompareProgramTest {
     }
 
     @Test
+    @Tag("soak")
     void comparesShmWithMemcpyAndWithFixedFigures() throws IOException {
-        String names = "shm-write-64KiB/memcpy,shm-write-8B/latency";
+        String names = "shm-write-64KiB/memcpy,shm-writev-256x8B,shm-write-8B/latency";
         try (SluiceProcess compare = SluiceProcess.start(
                 folder, NO_INSTALL, arguments(names, "--transport", "shm", "--api", "engine", "--json", "-"))) {
             assertThat(compare.awaitEnd()).as(compare::toString).isZero();
@@ -87,6 +88,7 @@ class CompareProgramTest {
                             line.get("name").asText() + " " + line.get("api").asText())
                     .containsExactly(
                             "shm-write-64KiB/memcpy engine",
+                            "shm-writev-256x8B/rate engine",
                             "shm-write-8B/latency engine",
                             "shm-write-8B/latency reactor");
             assertThat(comparisons).allSatisfy(line -> {
