@@ -6,32 +6,30 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.function.LongFunction;
 import java.util.zip.CRC32C;
 
 /** Bytes that differ from place to place and from seed to seed, so that misplaced bytes show. */
 final class BytePattern {
-    private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final boolean LITTLE_ENDIAN = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
 
     private BytePattern() {}
 
     static void fill(ContractBytes bytes, long seed) {
-        long most = Math.min(ContractBytes.PIECE_BYTES, bytes.length());
-        MemorySegment piece = MemorySegment.ofArray(new byte[(int) most]);
-        for (long at = 0; at < bytes.length(); at += piece.byteSize()) {
-            MemorySegment part = piece.asSlice(0, Math.min(piece.byteSize(), bytes.length() - at));
-            fill(part, seed, at);
-            bytes.write(at, part);
+        long[] words = new long[(int) ((Math.min(ContractBytes.PIECE_BYTES, bytes.length()) + 7) / 8)];
+        MemorySegment piece = MemorySegment.ofArray(words);
+        for (long at = 0; at < bytes.length(); at += ContractBytes.PIECE_BYTES) {
+            long length = Math.min(ContractBytes.PIECE_BYTES, bytes.length() - at);
+            set(words, (int) ((length + 7) / 8), seed, at);
+            bytes.write(at, piece.asSlice(0, length));
         }
     }
 
-    /** Fills with the pattern that began {@code from} bytes before, a multiple of 8. */
-    private static void fill(MemorySegment segment, long seed, long from) {
-        long words = segment.byteSize() & ~7L;
-        for (long at = 0; at < words; at += 8) {
-            segment.set(WORD, at, word(seed, from + at));
-        }
-        for (long at = words; at < segment.byteSize(); at++) {
-            segment.set(ValueLayout.JAVA_BYTE, at, at(seed, from + at));
+    /** Sets words to the pattern from a multiple of 8 on; an array, as code that is hardly compiled reaches it fast. */
+    private static void set(long[] words, int count, long seed, long from) {
+        for (int i = 0; i < count; i++) {
+            long word = word(seed, from + 8L * i);
+            words[i] = LITTLE_ENDIAN ? word : Long.reverseBytes(word);
         }
     }
 
@@ -46,14 +44,6 @@ final class BytePattern {
         return (byte) (word(seed, index & ~7L) >>> (8 * (index & 7)));
     }
 
-    /** The eight bytes from any index on. */
-    private static long wordAt(long seed, long index) {
-        long begin = index & ~7L;
-        int shift = (int) (index - begin) * 8;
-        long word = word(seed, begin);
-        return shift == 0 ? word : (word >>> shift) | (word(seed, begin + 8) << (64 - shift));
-    }
-
     private static long word(long seed, long index) {
         long mixed = (seed * 0x9E3779B97F4A7C15L) ^ ((index + 1) * 0xD1B54A32D192ED03L);
         mixed = (mixed ^ (mixed >>> 30)) * 0xBF58476D1CE4E5B9L;
@@ -66,48 +56,44 @@ final class BytePattern {
 
     /** Checks bytes against the pattern that began {@code from} bytes before them. */
     static void assertFilled(ContractBytes bytes, long seed, long from) {
+        long[] words = new long[(int) (Math.min(ContractBytes.PIECE_BYTES, bytes.length()) / 8 + 2)];
+        MemorySegment pattern = MemorySegment.ofArray(words);
         for (long at = 0; at < bytes.length(); at += ContractBytes.PIECE_BYTES) {
-            assertFilled(contents(bytes, at), seed, from, at, bytes.length());
-        }
-    }
-
-    private static void assertFilled(MemorySegment piece, long seed, long from, long begin, long whole) {
-        long first = from + begin;
-        long index = 0;
-        // Gigabytes are checked so, and where code runs slowly megabytes are many.
-        while (index + 8 <= piece.byteSize() && piece.get(WORD, index) == wordAt(seed, first + index)) {
-            index += 8;
-        }
-        for (; index < piece.byteSize(); index++) {
-            byte expected = at(seed, first + index);
-            byte actual = piece.get(ValueLayout.JAVA_BYTE, index);
-            if (actual != expected) {
-                assertThat(actual)
-                        .as("byte %d of %d, pattern %d from %d", begin + index, whole, seed, from)
-                        .isEqualTo(expected);
-            }
+            MemorySegment piece = contents(bytes, at);
+            long before = (from + at) & 7;
+            set(words, (int) ((before + piece.byteSize() + 7) / 8), seed, from + at - before);
+            long begin = at;
+            assertAre(piece, pattern.asSlice(before, piece.byteSize()), index -> "byte %d of %d, pattern %d from %d"
+                    .formatted(begin + index, bytes.length(), seed, from));
         }
     }
 
     static void assertAll(ContractBytes bytes, byte value, String what) {
+        MemorySegment values = MemorySegment.ofArray(
+                        new byte[(int) Math.min(ContractBytes.PIECE_BYTES, bytes.length())])
+                .fill(value);
         for (long at = 0; at < bytes.length(); at += ContractBytes.PIECE_BYTES) {
-            assertAll(contents(bytes, at), value, what, at, bytes.length());
+            MemorySegment piece = contents(bytes, at);
+            long begin = at;
+            assertAre(piece, values.asSlice(0, piece.byteSize()), index -> "%s: byte %d of %d"
+                    .formatted(what, begin + index, bytes.length()));
         }
     }
 
-    private static void assertAll(MemorySegment piece, byte value, String what, long begin, long whole) {
-        long word = 0x0101010101010101L * (value & 0xFF);
+    /** Compares two segments of one size; bytes may change meanwhile. */
+    private static void assertAre(MemorySegment piece, MemorySegment expected, LongFunction<String> what) {
+        long size = piece.byteSize();
         long index = 0;
-        while (index + 8 <= piece.byteSize() && piece.get(WORD, index) == word) {
-            index += 8;
-        }
-        for (; index < piece.byteSize(); index++) {
-            byte actual = piece.get(ValueLayout.JAVA_BYTE, index);
-            if (actual != value) {
-                assertThat(actual)
-                        .as("%s: byte %d of %d", what, begin + index, whole)
-                        .isEqualTo(value);
+        while (index < size) {
+            long found = piece.asSlice(index).mismatch(expected.asSlice(index));
+            if (found == -1) {
+                return;
             }
+            index += found;
+            assertThat(piece.get(ValueLayout.JAVA_BYTE, index))
+                    .as(what.apply(index))
+                    .isEqualTo(expected.get(ValueLayout.JAVA_BYTE, index));
+            index++;
         }
     }
 

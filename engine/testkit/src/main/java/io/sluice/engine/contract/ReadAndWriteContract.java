@@ -11,6 +11,7 @@ import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
+import io.sluice.testkit.Extent;
 import io.sluice.testkit.Patience;
 import java.lang.foreign.Arena;
 import java.time.Duration;
@@ -95,7 +96,7 @@ interface ReadAndWriteContract extends Contract {
     @ValueSource(ints = {1, 4})
     default void bothDirectionsAtOnce(int lanes) {
         long bytes = 1 << 20;
-        int transfers = 60;
+        int transfers = Extent.of(24, 60);
         try (EnginePair pair = EnginePair.open(transport(), both -> both.lanes(lanes))) {
             MemoryRegion theirs = pair.served(bytes * transfers);
             MemoryRegion ours = allocate(pair.initiator(), bytes * transfers, RegionOptions.readWrite());
