@@ -39,7 +39,7 @@ class ClusterDemoProgramTest {
     void trafficGoesOnWithoutAKilledMoverAndComesFromItAgain() throws IOException {
         Path json = folder.resolve("out.json");
         try (SluiceProcess demo =
-                SluiceProcess.start(folder, "cluster-demo", "--duration", "1s", "--json", json.toString())) {
+                SluiceProcess.start(folder, "cluster-demo", "--duration", "2s", "--json", json.toString())) {
             assertThat(demo.awaitEnd(BOUND)).as(demo::toString).isZero();
             JsonNode summary = SluiceProcess.json(json);
             assertThat(summary.path("corrupted_pages").asLong(-1)).isZero();
