@@ -36,6 +36,7 @@ class ClusterDemoProgramTest {
     private Path folder;
 
     @Test
+    @Tag("soak")
     void trafficGoesOnWithoutAKilledMoverAndComesFromItAgain() throws IOException {
         Path json = folder.resolve("out.json");
         try (SluiceProcess demo =
