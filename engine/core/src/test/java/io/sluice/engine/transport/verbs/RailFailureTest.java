@@ -45,8 +45,9 @@ class RailFailureTest {
             MixedLoad back = MixedLoad.back(pair).start();
             load.awaitProgress(MORE);
             link.down();
-            Patience.until("a lane is out of use", () -> log.lines().stream()
-                    .anyMatch(line -> line.contains("is out of use")));
+            Patience.until(
+                    "a lane is out of use",
+                    () -> log.lines().stream().anyMatch(line -> line.contains("is out of use")));
             load.awaitProgress(MORE);
             back.awaitProgress(MORE);
             int seen = log.lines().size();
