@@ -229,8 +229,7 @@ class AlgorithmsTest {
     @ParameterizedTest
     @CsvSource({"shm, flat", "tcp, rabenseifner"})
     void aRuleMayCountForOneTransport(String transport, String algorithm) {
-        AlgorithmTable table = AlgorithmTable.parse(
-                """
+        AlgorithmTable table = AlgorithmTable.parse("""
                 all-reduce shm * * flat
                 all-reduce tcp * * rabenseifner
                 all-reduce * * ring

@@ -154,8 +154,9 @@ class KillPointsTest {
         try {
             List<Team> teams = survivors.form(kill.size, kill.victim, process);
             List<MixedCalls> calls = survivors.call(teams, Long.MAX_VALUE);
-            Patience.until("so many collectives have ended", () -> calls.stream()
-                    .allMatch(each -> each.ended() >= kill.endedBefore()));
+            Patience.until(
+                    "so many collectives have ended",
+                    () -> calls.stream().allMatch(each -> each.ended() >= kill.endedBefore()));
             LockSupport.parkNanos(random.nextLong(MOST_NANOS_LATER));
             process.kill();
             survivors.assertEnded(teams, calls, kill.victim);
@@ -247,8 +248,9 @@ class KillPointsTest {
             List<Team> teams = survivors.form(size, victim, process);
             process.answer("formed");
             List<MixedCalls> calls = survivors.call(teams, Long.MAX_VALUE);
-            Patience.until("some collectives have ended", () -> calls.stream()
-                    .allMatch(each -> each.ended() >= ENDED_BETWEEN_POINTS));
+            Patience.until(
+                    "some collectives have ended",
+                    () -> calls.stream().allMatch(each -> each.ended() >= ENDED_BETWEEN_POINTS));
             process.freeze();
             long frozen = System.nanoTime();
             survivors.assertEnded(teams, calls, victim);

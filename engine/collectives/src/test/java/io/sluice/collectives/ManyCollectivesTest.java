@@ -102,9 +102,13 @@ class ManyCollectivesTest {
             }
         };
         int size = 3;
-        try (Ranks ranks = Ranks.form(transport, size, options -> options, engine -> engine.pollers(1)
-                        .livenessTimeout(Patience.longBound())
-                        .observer(counter));
+        try (Ranks ranks = Ranks.form(
+                        transport,
+                        size,
+                        options -> options,
+                        engine -> engine.pollers(1)
+                                .livenessTimeout(Patience.longBound())
+                                .observer(counter));
                 CrossRun run = new CrossRun(
                         ranks,
                         new Cross(

@@ -131,12 +131,11 @@ public final class ParserFuzz {
 
     private long extent() {
         String profile = System.getProperty("sluice.test.profile", "standard").strip();
-        long standard =
-                switch (profile.toLowerCase(Locale.ROOT)) {
-                    case "small" -> Math.max(1, standardInputs / 10);
-                    case "large", "soak" -> (long) standardInputs * SOAK_FACTOR;
-                    default -> standardInputs;
-                };
+        long standard = switch (profile.toLowerCase(Locale.ROOT)) {
+            case "small" -> Math.max(1, standardInputs / 10);
+            case "large", "soak" -> (long) standardInputs * SOAK_FACTOR;
+            default -> standardInputs;
+        };
         return Long.getLong("sluice.fuzz.inputs", standard);
     }
 

@@ -31,8 +31,8 @@ class DemoProgramTest {
 
     private void tellsHowFastTheWritesAloneWereOver(String transport, List<String> options) throws IOException {
         Path json = folder.resolve("out.json");
-        List<String> arguments = new ArrayList<>(
-                List.of("demo", "--duration", BenchProgramTest.millis(100), "--json", json.toString()));
+        List<String> arguments =
+                new ArrayList<>(List.of("demo", "--duration", BenchProgramTest.millis(100), "--json", json.toString()));
         arguments.addAll(options);
         try (SluiceProcess demo = SluiceProcess.run(folder, arguments.toArray(String[]::new))) {
             assertThat(demo.awaitEnd()).as(demo::toString).isZero();

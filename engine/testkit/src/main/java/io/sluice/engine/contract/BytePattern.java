@@ -63,8 +63,10 @@ final class BytePattern {
             long before = (from + at) & 7;
             set(words, (int) ((before + piece.byteSize() + 7) / 8), seed, from + at - before);
             long begin = at;
-            assertAre(piece, pattern.asSlice(before, piece.byteSize()), index -> "byte %d of %d, pattern %d from %d"
-                    .formatted(begin + index, bytes.length(), seed, from));
+            assertAre(
+                    piece,
+                    pattern.asSlice(before, piece.byteSize()),
+                    index -> "byte %d of %d, pattern %d from %d".formatted(begin + index, bytes.length(), seed, from));
         }
     }
 
@@ -75,8 +77,10 @@ final class BytePattern {
         for (long at = 0; at < bytes.length(); at += ContractBytes.PIECE_BYTES) {
             MemorySegment piece = contents(bytes, at);
             long begin = at;
-            assertAre(piece, values.asSlice(0, piece.byteSize()), index -> "%s: byte %d of %d"
-                    .formatted(what, begin + index, bytes.length()));
+            assertAre(
+                    piece,
+                    values.asSlice(0, piece.byteSize()),
+                    index -> "%s: byte %d of %d".formatted(what, begin + index, bytes.length()));
         }
     }
 

@@ -74,8 +74,9 @@ interface RestartContract extends Contract {
                     for (int round = 0; refusals.get() == 0 && round < WhilePosted.MOST_ROUNDS; round++) {
                         await(WhilePosted.act(
                                 transport(), pair.connection(), source, remote, prepared::start, prepared::cancel));
-                        runs.await().error().ifPresent(error -> assertThat(error)
-                                .isInstanceOf(TransferCancelledException.class));
+                        runs.await()
+                                .error()
+                                .ifPresent(error -> assertThat(error).isInstanceOf(TransferCancelledException.class));
                         // the target, which does nothing, holds nothing up
                         await(prepared.quiesced());
                     }
