@@ -4,7 +4,7 @@
 # The tests on a real RDMA driver, and their reports.
 readonly softroce=$root/samples/src/test/softroce softroce_results=$root/target/softroce
 # The modules with tests, in the order of their layers.
-readonly MODULES=(native engine/{core,testkit,cuda,collectives,experts} metrics reactive-api/{reactor,directory,directory-contract,directory-etcd,directory-redis,directory-vertx,vertx} samples{,/snippets} docs/site)
+readonly MODULES=(native engine/{core,testkit,cuda,collectives,collectives-cuda,experts,experts-cuda} metrics reactive-api/{reactor,directory,directory-contract,directory-etcd,directory-redis,directory-vertx,vertx} samples{,/snippets} docs/site)
 readonly REPEATS_FOLDER=$root/target/repeat
 
 print_test_usage() {
@@ -222,6 +222,8 @@ repeat_tests() {
       [[ $module != samples ]] || options+=("-Dsluice.test.program=${jar[0]}")
       [[ $module != engine/@(collectives|experts) ]] ||
         options+=("-Dsluice.verbs.library=$root/native/target/native-objects/libsoftadapter.so")
+      [[ $module != engine/*-cuda ]] ||
+        options+=("-Dsluice.cuda.library=$root/native/target/native-objects/libsoftgpu.so")
       java=("$jdk/bin/java" "${options[@]}"
         -cp "$root/$module/target/test-classes:$root/$module/target/classes:$(< "$root/$module/target/test-class-path")"
         org.junit.platform.console.ConsoleLauncher execute

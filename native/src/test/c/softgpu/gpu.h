@@ -219,6 +219,8 @@ struct twin {
 
 /* collectives.c: ends with one that has no name. */
 extern const struct twin collective_twins[];
+/* experts.c */
+extern const struct twin expert_twins[];
 
 const struct twin *twin_of(const char *name);
 

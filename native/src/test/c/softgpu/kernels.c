@@ -183,15 +183,20 @@ static const struct twin twins[] = {
     {.name = "sluice_wait", .arguments = {8}, .run = wait, .is_ready = has_word},
 };
 
+/* Of other source files; each ends with one that has no name. */
+static const struct twin *const others[] = {collective_twins, expert_twins};
+
 const struct twin *twin_of(const char *name) {
     for (size_t i = 0; i < sizeof twins / sizeof *twins; i++) {
         if (strcmp(twins[i].name, name) == 0) {
             return &twins[i];
         }
     }
-    for (const struct twin *twin = collective_twins; twin->name != NULL; twin++) {
-        if (strcmp(twin->name, name) == 0) {
-            return twin;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        for (const struct twin *twin = others[i]; twin->name != NULL; twin++) {
+            if (strcmp(twin->name, name) == 0) {
+                return twin;
+            }
         }
     }
     return NULL;

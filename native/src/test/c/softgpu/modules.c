@@ -16,7 +16,7 @@ struct CUfunc_st {
 #define SHARED_BYTES_BY_DEFAULT (48 << 10)
 #define MOST_SHARED_BYTES (227 << 10)
 
-#define MAXIMUM_FUNCTIONS 64
+#define MAXIMUM_FUNCTIONS 128
 
 /* A function lives as long as the library: its handle is the same in all modules. */
 static struct CUfunc_st functions[MAXIMUM_FUNCTIONS];

@@ -10,7 +10,8 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A region of each rank of a {@link GpuTeam}, mapped for the GPUs of all. Made by {@link GpuTeam#share}. Any thread.
+ * A region of each rank of a team, mapped for the GPUs of all. {@link GpuTeam#share} makes it for collectives, {@link #map} for kernels
+ * of the caller's own. Any thread.
  */
 public final class TeamRegion implements AutoCloseable {
     private final Team team;
@@ -50,6 +51,35 @@ public final class TeamRegion implements AutoCloseable {
      */
     public long length() {
         return length;
+    }
+
+    /**
+     * Shares a region of each rank and maps it for the GPUs of all, on all ranks or on none, for kernels of the caller's own. It belongs
+     * to no {@link GpuTeam}. A collective of the team's: all ranks call it in the same order as others, also those that have no region.
+     *
+     * @param team of ranks whose engines have the transport {@code cuda}
+     * @param gpu the stable id of this rank's GPU
+     * @param local this rank's region, completed; if with an error, all ranks fail
+     * @param other what has to succeed on all ranks as well
+     * @param common up to three numbers that all ranks must give, such as those that say how regions are laid out
+     * @return the regions, mapped for all GPUs; else, on all ranks, an error: {@link io.sluice.engine.MemoryNotAccessibleException} if a
+     *     GPU does not reach another's memory, {@link io.sluice.collectives.CollectiveMismatchException} if the numbers differ, that of
+     *     {@code local} or {@code other}, an error of the team's or of the driver
+     */
+    public static CompletableFuture<TeamRegion> map(
+            Team team, String gpu, CompletableFuture<MemoryRegion> local, CompletableFuture<?> other, long... common) {
+        return RegionMapping.map(team, gpu, local, other, 0, common);
+    }
+
+    /**
+     * Returns a rank's region as kernels of this rank's GPU reach it.
+     *
+     * @param of the rank
+     * @return the region; closed when this is
+     * @throws IndexOutOfBoundsException if there is no such rank
+     */
+    public MappedRegion mapped(int of) {
+        return mapped.get(of);
     }
 
     /** Where this rank's GPU finds a place in a rank's region. */

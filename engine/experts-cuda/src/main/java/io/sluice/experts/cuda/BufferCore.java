@@ -1,0 +1,146 @@
+package io.sluice.experts.cuda;
+
+import io.sluice.collectives.Team;
+import io.sluice.collectives.cuda.TeamRegion;
+import io.sluice.cuda.GpuClosedException;
+import io.sluice.cuda.GpuStream;
+import io.sluice.cuda.GpuWork;
+import io.sluice.cuda.KernelArguments;
+import io.sluice.engine.MemoryKind;
+import io.sluice.engine.MemoryNotAccessibleException;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.SluiceException;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import java.util.Set;
+
+/** What all modes of a buffer share: the windows of the ranks, the stream, and the words. Any thread. */
+final class BufferCore {
+    private final Team team;
+    private final GpuExpertOptions options;
+    private final GpuStream stream;
+    private final ExpertWords words;
+    private final TeamRegion windows;
+    private final BufferLayout layout;
+    // struct buffer
+    private final MemorySegment structure;
+
+    BufferCore(
+            Team team,
+            GpuExpertOptions options,
+            GpuStream stream,
+            ExpertWords words,
+            TeamRegion windows,
+            BufferLayout layout) {
+        this.team = team;
+        this.options = options;
+        this.stream = stream;
+        this.words = words;
+        this.windows = windows;
+        this.layout = layout;
+        this.structure = MemorySegment.ofArray(new long[(int) (BufferLayout.BUFFER.byteSize() / Long.BYTES)]);
+        for (int rank = 0; rank < team.size(); rank++) {
+            BufferLayout.putLong(structure, (long) rank * Long.BYTES, window(rank));
+        }
+        BufferLayout.putLong(structure, BufferLayout.BUFFER_STATE, window(team.rank()) + BufferLayout.STATE_OFFSET);
+        BufferLayout.putLong(structure, BufferLayout.BUFFER_HOST, words.buffer().address());
+        BufferLayout.putInt(structure, BufferLayout.BUFFER_RANK, team.rank());
+        BufferLayout.putInt(structure, BufferLayout.BUFFER_RANKS, team.size());
+    }
+
+    Team team() {
+        return team;
+    }
+
+    GpuExpertOptions options() {
+        return options;
+    }
+
+    GpuStream stream() {
+        return stream;
+    }
+
+    ExpertWords words() {
+        return words;
+    }
+
+    TeamRegion windows() {
+        return windows;
+    }
+
+    BufferLayout layout() {
+        return layout;
+    }
+
+    int rank() {
+        return team.rank();
+    }
+
+    int ranks() {
+        return team.size();
+    }
+
+    int localExperts() {
+        return options.experts().localExperts(team.size());
+    }
+
+    /** Where this rank's GPU finds a rank's window. */
+    long window(int rank) {
+        return windows.mapped(rank).address();
+    }
+
+    /** Sets the parameter {@code struct buffer} of a kernel. */
+    void putBuffer(KernelArguments arguments, int index) {
+        arguments.value(index).copyFrom(structure);
+    }
+
+    /** Begins work that reaches the windows of all ranks. */
+    GpuWork.Builder work() {
+        GpuWork.Builder work = stream.work().uses(words.buffer());
+        for (int rank = 0; rank < team.size(); rank++) {
+            work.uses(windows.mapped(rank));
+        }
+        return work;
+    }
+
+    /** Throws why no call can succeed any more, if there is a reason. */
+    void ensureUsable() {
+        SluiceException failure = words.failure();
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    /**
+     * Gives work of a call to the stream. Allocates nothing.
+     *
+     * @return its number
+     */
+    long submit(GpuWork work, boolean isNumbered) {
+        ensureUsable();
+        try {
+            return isNumbered ? work.submit() : work.submitUnnumbered();
+        } catch (GpuClosedException e) {
+            for (int rank = 0; rank < team.size(); rank++) {
+                if (rank != team.rank() && !windows.mapped(rank).isOpen()) {
+                    words.end(words.lost(Set.of(rank), e));
+                    ensureUsable();
+                }
+            }
+            throw e;
+        }
+    }
+
+    /** Checks a range of the user's memory: of this rank's GPU, and aligned. */
+    void check(MemoryRegion region, long offset, long bytes, int alignment) {
+        if (region.kind() != MemoryKind.CUDA || !stream.device().equals(region.memory().device())) {
+            throw new MemoryNotAccessibleException(
+                    "calls of an expert buffer on " + stream.device() + " use its memory, not " + region);
+        }
+        Objects.checkFromIndexSize(offset, bytes, region.length());
+        if ((region.memory().address() + offset) % alignment != 0) {
+            throw new IllegalArgumentException("the memory at offset " + offset + " of " + region
+                    + " does not lie at a multiple of " + alignment + " bytes");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+package io.sluice.experts.cuda;
+
+import io.sluice.collectives.Team;
+import io.sluice.cuda.GpuStream;
+import io.sluice.cuda.GpuWork;
+import io.sluice.cuda.KernelArguments;
+import io.sluice.cuda.LaunchShape;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.SignalCallback;
+import io.sluice.engine.SignalWait;
+import io.sluice.engine.SluiceException;
+import io.sluice.experts.ExpertBufferClosedException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** A buffer and its modes. */
+final class DefaultGpuExpertBuffer implements GpuExpertBuffer {
+    private final BufferCore core;
+    private final MemoryRegion window;
+    private final boolean ownsStream;
+    private final KernelModule kernels;
+    private final List<GpuMode> modes;
+    private final GpuWork leaving;
+    private @Nullable CompletableFuture<Void> closed;
+
+    DefaultGpuExpertBuffer(
+            BufferCore core, MemoryRegion window, boolean ownsStream, KernelModule kernels, List<GpuMode> modes) {
+        this.core = core;
+        this.window = window;
+        this.ownsStream = ownsStream;
+        this.kernels = kernels;
+        this.modes = List.copyOf(modes);
+        KernelArguments arguments = KernelArguments.of(BufferLayout.BUFFER);
+        core.putBuffer(arguments, 0);
+        this.leaving = core.work()
+                .launch(kernels.kernel("sluice_experts_leave"), LaunchShape.of(1, BufferLayout.MOST_RANKS), arguments)
+                .build();
+    }
+
+    @Override
+    public GpuExpertOptions options() {
+        return core.options();
+    }
+
+    @Override
+    public Team team() {
+        return core.team();
+    }
+
+    @Override
+    public GpuStream stream() {
+        return core.stream();
+    }
+
+    @Override
+    public SignalWait onReached(SignalCallback callback) {
+        return core.stream().onReached(core.team().loop(), (wait, number, error) -> {
+            SluiceException failure = error == null ? core.words().failure() : error;
+            callback.reached(wait, failure == null ? number : 0, failure);
+        });
+    }
+
+    @Override
+    public synchronized CompletableFuture<Void> closeAsync() {
+        CompletableFuture<Void> closing = closed;
+        if (closing == null) {
+            core.words().end(new ExpertBufferClosedException(this + " is closed on this rank"));
+            leave();
+            List<CompletableFuture<?>> parts = new ArrayList<>();
+            modes.forEach(mode -> parts.add(mode.close()));
+            parts.add(kernels.close());
+            if (ownsStream) {
+                core.stream().close();
+                parts.add(core.stream().released());
+            }
+            core.words().buffer().close();
+            parts.add(core.words().buffer().released());
+            // each is given back, also if another cannot be
+            parts.add(core.windows()
+                    .closeAsync()
+                    .handle((detached, failed) -> window.close())
+                    .thenCompose(released -> released));
+            closing = CompletableFuture.allOf(parts.toArray(CompletableFuture[]::new));
+            closed = closing;
+        }
+        return closing.copy();
+    }
+
+    /** Tells the other ranks that nothing more comes. */
+    private void leave() {
+        try {
+            leaving.submit();
+        } catch (SluiceException e) {
+            // a rank is gone, or the GPU has failed: the team or the loss of the windows tells the others
+            return;
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "the expert buffer of " + core.team() + " on " + core.stream().device();
+    }
+}

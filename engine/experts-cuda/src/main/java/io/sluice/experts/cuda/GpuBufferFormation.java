@@ -1,0 +1,120 @@
+package io.sluice.experts.cuda;
+
+import io.sluice.collectives.Team;
+import io.sluice.collectives.cuda.TeamRegion;
+import io.sluice.cuda.GpuStream;
+import io.sluice.cuda.PinnedBuffer;
+import io.sluice.engine.MemoryKind;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.TransferPriority;
+import io.sluice.experts.ExpertOptions;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Forms buffers: takes what a rank needs, on all ranks or on none. */
+final class GpuBufferFormation {
+    private final Team team;
+    private final String gpu;
+    private final GpuExpertOptions options;
+    private final BufferLayout layout;
+    // undone if a rank has no buffer
+    private final List<Runnable> taken = Collections.synchronizedList(new ArrayList<>());
+
+    private GpuBufferFormation(Team team, String gpu, GpuExpertOptions options) {
+        this.team = team;
+        this.gpu = gpu;
+        this.options = options;
+        this.layout = new BufferLayout(0, 0);
+    }
+
+    static CompletableFuture<GpuExpertBuffer> create(
+            Team team, String gpu, @Nullable GpuStream stream, GpuExpertOptions options) {
+        if (team.size() > BufferLayout.MOST_RANKS) {
+            throw new IllegalArgumentException("an expert buffer on GPUs has at most %d ranks, not the %d of %s"
+                    .formatted(BufferLayout.MOST_RANKS, team.size(), team));
+        }
+        options.experts().localExperts(team.size());
+        return new GpuBufferFormation(team, gpu, options).create(stream);
+    }
+
+    private CompletableFuture<GpuExpertBuffer> create(@Nullable GpuStream given) {
+        CompletableFuture<MemoryRegion> window = tried(
+                () -> team.engine()
+                        .allocate(layout.windowBytes, RegionOptions.readWrite().on(MemoryKind.CUDA, gpu)),
+                MemoryRegion::close);
+        CompletableFuture<ExpertWords> words = tried(
+                () -> new ExpertWords(
+                        team,
+                        options.experts().localExperts(team.size()),
+                        PinnedBuffer.allocate(gpu, BufferLayout.WORDS_BYTES)),
+                made -> made.buffer().close());
+        CompletableFuture<GpuStream> stream = given != null
+                ? CompletableFuture.completedFuture(given)
+                : tried(() -> GpuStream.create(gpu, TransferPriority.HIGH), GpuStream::close);
+        CompletableFuture<KernelModule> kernels = loaded("buffer");
+        ExpertOptions experts = options.experts();
+        return TeamRegion.map(
+                        team,
+                        gpu,
+                        window,
+                        CompletableFuture.allOf(words, stream, kernels),
+                        (long) experts.experts() << Integer.SIZE | experts.hidden(),
+                        (long) experts.maxTokensPerRank() << Integer.SIZE
+                                | experts.topK() << 2
+                                | (experts.hasLowLatency() ? 2 : 0)
+                                | (experts.hasNormalMode() ? 1 : 0),
+                        (long) options.blocks() << Integer.SIZE | options.normalBlocks())
+                .thenApply(windows -> {
+                    taken.add(windows::close);
+                    BufferCore core =
+                            new BufferCore(team, options, stream.join(), words.join(), windows, layout);
+                    return formed(core, window.join(), given == null, kernels.join());
+                })
+                .whenComplete((made, error) -> {
+                    if (error != null) {
+                        taken.reversed().forEach(Runnable::run);
+                    }
+                });
+    }
+
+    private GpuExpertBuffer formed(BufferCore core, MemoryRegion window, boolean ownsStream, KernelModule kernels) {
+        List<GpuMode> modes = new ArrayList<>();
+        DefaultGpuExpertBuffer buffer = new DefaultGpuExpertBuffer(core, window, ownsStream, kernels, modes);
+        core.words().watch();
+        return buffer;
+    }
+
+    /** The kernels of a source file, compiled by a thread of their own. */
+    private CompletableFuture<KernelModule> loaded(String name) {
+        CompletableFuture<KernelModule> loaded = new CompletableFuture<>();
+        Thread.ofPlatform()
+                .daemon()
+                .name("sluice-gpu-experts-" + team.rank())
+                .start(() -> tried(() -> KernelModule.load(gpu, name), KernelModule::close)
+                        .whenComplete((made, error) -> {
+                            if (error == null) {
+                                loaded.complete(made);
+                            } else {
+                                loaded.completeExceptionally(error);
+                            }
+                        }));
+        return loaded;
+    }
+
+    /** Takes something, and says how to give it back. */
+    private <T> CompletableFuture<T> tried(Supplier<T> what, Consumer<T> undo) {
+        try {
+            T made = what.get();
+            taken.add(() -> undo.accept(made));
+            return CompletableFuture.completedFuture(made);
+        } catch (RuntimeException | Error e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+package io.sluice.experts.cuda;
+
+import io.sluice.collectives.Team;
+import io.sluice.cuda.GpuStream;
+import io.sluice.engine.SignalCallback;
+import io.sluice.engine.SignalWait;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * A team's GPU memory for dispatch and combine: each rank has one GPU, some of the experts, and memory for what the others send it. The
+ * bytes and their layouts are those of an {@link io.sluice.experts.ExpertBuffer} on host memory.
+ *
+ * <p>All ranks are on one host, and their GPUs reach each other's memory over NVLink or PCIe. Calls run in the buffer's {@linkplain
+ * #stream() stream}, behind what the stream has; work that is given to the stream later follows them. All ranks make the same calls in
+ * the same order.
+ *
+ * <p>A kernel waits for the other ranks no longer than its time-out. When a rank does not come, is lost, closes its buffer or calls
+ * something else, pending and later calls of all ranks end with an error, and the results of those under way are undefined. Kernels that
+ * wait take multiprocessors: two buffers whose kernels fill a GPU may hold up each other.
+ *
+ * <p>Any thread, but one at a time starts calls.
+ */
+public interface GpuExpertBuffer {
+    /**
+     * Creates a buffer, with a stream of its own. A collective of the team's: all ranks call it in the same order as others. Not for a
+     * poller: the driver takes milliseconds.
+     *
+     * @param team of ranks whose engines have the transport {@code cuda}
+     * @param gpu the stable id of this rank's GPU, such as {@code GPU-8c7a1d2e-…}
+     * @param options the same on all ranks
+     * @return the buffer; on all ranks an error if one has none: {@link io.sluice.engine.MemoryNotAccessibleException} if a GPU does not
+     *     reach another's memory, {@link io.sluice.collectives.CollectiveMismatchException} if options differ, an error of the team's or
+     *     of the driver
+     * @throws IllegalArgumentException if the team has more than 64 ranks, or the experts cannot be divided among them
+     */
+    static CompletableFuture<GpuExpertBuffer> create(Team team, String gpu, GpuExpertOptions options) {
+        return GpuBufferFormation.create(team, Objects.requireNonNull(gpu, "gpu"), null, options);
+    }
+
+    /**
+     * Creates a buffer with a stream of the caller's, whose earlier work its calls follow.
+     *
+     * @param team of ranks whose engines have the transport {@code cuda}
+     * @param stream of this rank's GPU; stays open when the buffer is closed
+     * @param options the same on all ranks
+     * @return as {@link #create(Team, String, GpuExpertOptions)}
+     * @throws IllegalArgumentException as {@link #create(Team, String, GpuExpertOptions)}
+     */
+    static CompletableFuture<GpuExpertBuffer> create(Team team, GpuStream stream, GpuExpertOptions options) {
+        return GpuBufferFormation.create(team, stream.device(), stream, options);
+    }
+
+    /**
+     * Returns the options.
+     *
+     * @return as the buffer was created
+     */
+    GpuExpertOptions options();
+
+    /**
+     * Returns the team of the ranks.
+     *
+     * @return as given
+     */
+    Team team();
+
+    /**
+     * Returns the stream in which calls run. Order other work with them by giving it to this stream, or by the driver's events.
+     *
+     * @return the stream
+     */
+    GpuStream stream();
+
+    /**
+     * Returns a wait for calls, which allocates nothing for each arming.
+     *
+     * @param callback called on the team's loop once for each arming, with the number of the call in its stream that was reached; or with
+     *     an error if this or a later call that was started has failed: {@link io.sluice.experts.ExpertsLostException}, {@link
+     *     io.sluice.collectives.CollectiveTimeoutException}, {@link io.sluice.collectives.CollectiveMismatchException}, {@link
+     *     InvalidChoiceException}, {@link io.sluice.collectives.TeamRevokedException}, {@link
+     *     io.sluice.experts.ExpertBufferClosedException}; or one of {@link GpuStream#onReached}
+     * @return the wait, not armed
+     */
+    SignalWait onReached(SignalCallback callback);
+
+    /**
+     * Closes the buffer: pending calls end with {@link io.sluice.experts.ExpertBufferClosedException} here, and those of other ranks with
+     * {@link io.sluice.experts.ExpertsLostException}, as do their later ones. Memory of results is released as well, once its users let
+     * it go. The team stays open.
+     *
+     * @return completes when nothing of it is left here; a second call has the same result
+     */
+    CompletableFuture<Void> closeAsync();
+}

@@ -1,0 +1,13 @@
+import org.jspecify.annotations.NullMarked;
+
+/** Expert parallelism on the memory of a team's GPUs, by kernels that reach each other's memory. */
+@NullMarked
+module io.sluice.experts.cuda {
+    requires static transitive org.jspecify;
+    requires transitive io.sluice.collectives;
+    requires transitive io.sluice.cuda;
+    requires transitive io.sluice.experts;
+    requires io.sluice.collectives.cuda;
+
+    exports io.sluice.experts.cuda;
+}
