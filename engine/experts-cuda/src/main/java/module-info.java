@@ -8,6 +8,7 @@ module io.sluice.experts.cuda {
     requires transitive io.sluice.cuda;
     requires transitive io.sluice.experts;
     requires io.sluice.collectives.cuda;
+    requires org.slf4j;
 
     exports io.sluice.experts.cuda;
 }

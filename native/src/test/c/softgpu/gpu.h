@@ -221,6 +221,8 @@ struct twin {
 extern const struct twin collective_twins[];
 /* experts.c */
 extern const struct twin expert_twins[];
+/* experts_low_latency.c */
+extern const struct twin expert_low_latency_twins[];
 
 const struct twin *twin_of(const char *name);
 

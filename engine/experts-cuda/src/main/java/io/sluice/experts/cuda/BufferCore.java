@@ -9,6 +9,8 @@ import io.sluice.cuda.KernelArguments;
 import io.sluice.engine.MemoryKind;
 import io.sluice.engine.MemoryNotAccessibleException;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.SignalCallback;
+import io.sluice.engine.SignalWait;
 import io.sluice.engine.SluiceException;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
@@ -129,6 +131,13 @@ final class BufferCore {
             }
             throw e;
         }
+    }
+
+    SignalWait onReached(SignalCallback callback) {
+        return stream.onReached(team.loop(), (wait, number, error) -> {
+            SluiceException failure = error == null ? words.failure() : error;
+            callback.reached(wait, failure == null ? number : 0, failure);
+        });
     }
 
     /** Checks a range of the user's memory: of this rank's GPU, and aligned. */

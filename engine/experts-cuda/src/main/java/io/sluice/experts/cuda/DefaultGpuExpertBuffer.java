@@ -13,6 +13,7 @@ import io.sluice.experts.ExpertBufferClosedException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** A buffer and its modes. */
@@ -21,17 +22,25 @@ final class DefaultGpuExpertBuffer implements GpuExpertBuffer {
     private final MemoryRegion window;
     private final boolean ownsStream;
     private final KernelModule kernels;
+    private final @Nullable LowLatencyCalls lowLatency;
     private final List<GpuMode> modes;
     private final GpuWork leaving;
     private @Nullable CompletableFuture<Void> closed;
 
     DefaultGpuExpertBuffer(
-            BufferCore core, MemoryRegion window, boolean ownsStream, KernelModule kernels, List<GpuMode> modes) {
+            BufferCore core,
+            MemoryRegion window,
+            boolean ownsStream,
+            KernelModule kernels,
+            @Nullable LowLatencyCalls lowLatency) {
         this.core = core;
         this.window = window;
         this.ownsStream = ownsStream;
         this.kernels = kernels;
-        this.modes = List.copyOf(modes);
+        this.lowLatency = lowLatency;
+        this.modes = Stream.<@Nullable GpuMode>of(lowLatency)
+                .flatMap(Stream::ofNullable)
+                .toList();
         KernelArguments arguments = KernelArguments.of(BufferLayout.BUFFER);
         core.putBuffer(arguments, 0);
         this.leaving = core.work()
@@ -55,11 +64,17 @@ final class DefaultGpuExpertBuffer implements GpuExpertBuffer {
     }
 
     @Override
+    public GpuLowLatency lowLatency() {
+        LowLatencyCalls calls = lowLatency;
+        if (calls == null) {
+            throw new IllegalStateException(this + " was created without low-latency mode");
+        }
+        return calls;
+    }
+
+    @Override
     public SignalWait onReached(SignalCallback callback) {
-        return core.stream().onReached(core.team().loop(), (wait, number, error) -> {
-            SluiceException failure = error == null ? core.words().failure() : error;
-            callback.reached(wait, failure == null ? number : 0, failure);
-        });
+        return core.onReached(callback);
     }
 
     @Override

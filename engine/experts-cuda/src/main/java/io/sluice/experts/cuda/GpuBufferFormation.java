@@ -22,6 +22,7 @@ final class GpuBufferFormation {
     private final Team team;
     private final String gpu;
     private final GpuExpertOptions options;
+    private final @Nullable LowLatencyLayout lowLatency;
     private final BufferLayout layout;
     // undone if a rank has no buffer
     private final List<Runnable> taken = Collections.synchronizedList(new ArrayList<>());
@@ -30,7 +31,10 @@ final class GpuBufferFormation {
         this.team = team;
         this.gpu = gpu;
         this.options = options;
-        this.layout = new BufferLayout(0, 0);
+        this.lowLatency = options.experts().hasLowLatency()
+                ? new LowLatencyLayout(options.experts(), team.size())
+                : null;
+        this.layout = new BufferLayout(lowLatency == null ? 0 : lowLatency.bytes(), 0);
     }
 
     static CompletableFuture<GpuExpertBuffer> create(
@@ -58,12 +62,16 @@ final class GpuBufferFormation {
                 ? CompletableFuture.completedFuture(given)
                 : tried(() -> GpuStream.create(gpu, TransferPriority.HIGH), GpuStream::close);
         CompletableFuture<KernelModule> kernels = loaded("buffer");
+        LowLatencyLayout forLowLatency = lowLatency;
+        CompletableFuture<@Nullable LowLatencyMemory> lowLatencyMemory =
+                forLowLatency == null ? CompletableFuture.completedFuture(null) : lowLatencyMemory(forLowLatency);
+        CompletableFuture<Void> all = CompletableFuture.allOf(words, stream, kernels, lowLatencyMemory);
         ExpertOptions experts = options.experts();
         return TeamRegion.map(
                         team,
                         gpu,
                         window,
-                        CompletableFuture.allOf(words, stream, kernels),
+                        all,
                         (long) experts.experts() << Integer.SIZE | experts.hidden(),
                         (long) experts.maxTokensPerRank() << Integer.SIZE
                                 | experts.topK() << 2
@@ -72,22 +80,34 @@ final class GpuBufferFormation {
                         (long) options.blocks() << Integer.SIZE | options.normalBlocks())
                 .thenApply(windows -> {
                     taken.add(windows::close);
-                    BufferCore core =
-                            new BufferCore(team, options, stream.join(), words.join(), windows, layout);
-                    return formed(core, window.join(), given == null, kernels.join());
+                    BufferCore core = new BufferCore(team, options, stream.join(), words.join(), windows, layout);
+                    LowLatencyMemory memory = lowLatencyMemory.join();
+                    LowLatencyCalls calls = memory == null ? null : new LowLatencyCalls(core, memory);
+                    GpuExpertBuffer made =
+                            new DefaultGpuExpertBuffer(core, window.join(), given == null, kernels.join(), calls);
+                    words.join().watch();
+                    return made;
                 })
                 .whenComplete((made, error) -> {
                     if (error != null) {
-                        taken.reversed().forEach(Runnable::run);
+                        // also what is still being taken
+                        all.whenComplete(
+                                (nothing, ignored) -> taken.reversed().forEach(Runnable::run));
                     }
                 });
     }
 
-    private GpuExpertBuffer formed(BufferCore core, MemoryRegion window, boolean ownsStream, KernelModule kernels) {
-        List<GpuMode> modes = new ArrayList<>();
-        DefaultGpuExpertBuffer buffer = new DefaultGpuExpertBuffer(core, window, ownsStream, kernels, modes);
-        core.words().watch();
-        return buffer;
+    private CompletableFuture<@Nullable LowLatencyMemory> lowLatencyMemory(LowLatencyLayout of) {
+        List<CompletableFuture<LowLatencyResultMemory>> results = new ArrayList<>();
+        for (int i = 0; i < LowLatencyLayout.RESULTS; i++) {
+            int index = i;
+            results.add(tried(
+                    () -> new LowLatencyResultMemory(team.engine(), gpu, of, index), LowLatencyResultMemory::release));
+        }
+        CompletableFuture<KernelModule> kernels = loaded(LowLatencyKernels.SOURCE);
+        return CompletableFuture.allOf(results.getFirst(), results.getLast(), kernels)
+                .thenApply(nothing -> new LowLatencyMemory(
+                        of, results.stream().map(CompletableFuture::join).toList(), kernels.join()));
     }
 
     /** The kernels of a source file, compiled by a thread of their own. */

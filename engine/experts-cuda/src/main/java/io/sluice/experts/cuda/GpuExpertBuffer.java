@@ -73,6 +73,14 @@ public interface GpuExpertBuffer {
     GpuStream stream();
 
     /**
+     * Returns the low-latency calls.
+     *
+     * @return always the same object
+     * @throws IllegalStateException if the options say that there are none
+     */
+    GpuLowLatency lowLatency();
+
+    /**
      * Returns a wait for calls, which allocates nothing for each arming.
      *
      * @param callback called on the team's loop once for each arming, with the number of the call in its stream that was reached; or with

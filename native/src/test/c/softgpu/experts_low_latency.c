@@ -1,0 +1,513 @@
+/*
+ * The twins of the kernels in low_latency.cu. They quantise and sum by the library's own kernels, which have the same bits, and no code in
+ * common with those of the GPU.
+ */
+#include "experts.h"
+
+#include "sluice_experts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define GROUP 128
+#define MOST_TOP_K 32
+#define SLOT_BITS 26
+#define SETS 2
+
+enum format { BF16, FP8, FP8_ROUNDED, FP8_UE8M0 };
+
+struct result_words {
+    uint64_t dispatch;
+    uint64_t combine;
+    uint64_t rows;
+};
+
+struct low_latency_words {
+    uint64_t dispatched[SETS][EXPERT_RANKS];
+    uint64_t combined[SETS][EXPERT_RANKS];
+    uint64_t dispatch_taken[SETS][EXPERT_RANKS];
+    uint64_t combine_taken[SETS][EXPERT_RANKS];
+    uint64_t dispatches;
+    uint64_t combines;
+    struct result_words results[2];
+};
+
+struct shape {
+    uint64_t words_at;
+    uint64_t counts_at;
+    uint64_t messages_at;
+    uint64_t message_bytes;
+    uint64_t payload_at;
+    uint64_t slots_at;
+    uint32_t experts;
+    uint32_t local_experts;
+    uint32_t hidden;
+    uint32_t tokens;
+    uint32_t top_k;
+    uint32_t reserved;
+};
+
+struct result {
+    uint64_t rows;
+    uint64_t scales;
+    uint64_t counts;
+    uint64_t sources;
+    uint64_t ranges;
+    uint64_t places;
+    uint64_t sent;
+    uint64_t host_counts;
+};
+
+struct dispatch {
+    uint64_t x;
+    uint64_t choices;
+    uint64_t statistics;
+    uint64_t patience;
+    uint32_t tokens;
+    uint32_t format;
+    uint32_t index;
+    uint32_t reserved;
+};
+
+struct combine {
+    uint64_t y;
+    uint64_t choices;
+    uint64_t weights;
+    uint64_t out;
+    uint64_t patience;
+    uint32_t tokens;
+    uint32_t index;
+};
+
+/* The parameters of a launch, on a device. */
+struct call {
+    int ordinal;
+    union {
+        struct dispatch dispatch;
+        struct combine combine;
+    };
+    struct result result;
+    struct shape shape;
+    struct expert_buffer buffer;
+};
+
+static struct call call_of(int ordinal, const uint8_t *arguments, size_t bytes) {
+    struct call call = {.ordinal = ordinal};
+    memcpy(&call.dispatch, arguments, bytes);
+    arguments += bytes;
+    memcpy(&call.result, arguments, sizeof call.result);
+    arguments += sizeof call.result;
+    memcpy(&call.shape, arguments, sizeof call.shape);
+    arguments += sizeof call.shape;
+    memcpy(&call.buffer, arguments, sizeof call.buffer);
+    return call;
+}
+
+static void *at(const struct call *call, uint64_t address, uint64_t bytes) {
+    return reach(call->ordinal, address, bytes);
+}
+
+static struct low_latency_words *words_of(const struct call *call) {
+    return at(
+            call, call->buffer.windows[call->buffer.rank] + call->shape.words_at, sizeof(struct low_latency_words));
+}
+
+static uint64_t row_bytes(const struct call *call) {
+    return (uint64_t)call->shape.hidden * 2;
+}
+
+static uint32_t *counts_of(const struct call *call, unsigned owner, unsigned set, unsigned source) {
+    uint64_t entries = call->shape.local_experts + 1;
+    uint64_t place = (set * call->buffer.ranks + source) * entries;
+    return at(call, call->buffer.windows[owner] + call->shape.counts_at + place * sizeof(uint32_t), entries * sizeof(uint32_t));
+}
+
+static uint8_t *message_of(const struct call *call, unsigned owner, unsigned set, unsigned source, unsigned index) {
+    uint64_t place = (uint64_t)(set * call->buffer.ranks + source) * call->shape.tokens + index;
+    return index >= call->shape.tokens
+            ? NULL
+            : at(call, call->buffer.windows[owner] + call->shape.messages_at + place * call->shape.message_bytes,
+                      call->shape.message_bytes);
+}
+
+/* A word of another rank's, by its place in struct low_latency_words. */
+static bool tell(const struct call *call, uint64_t word_at, uint64_t value) {
+    bool is_good = true;
+    for (unsigned peer = 0; is_good && peer < call->buffer.ranks; peer++) {
+        is_good = expert_store(call->ordinal, call->buffer.windows[peer] + call->shape.words_at + word_at, value);
+    }
+    return is_good;
+}
+
+#define WORD_AT(field, set, rank) \
+    (offsetof(struct low_latency_words, field) + ((uint64_t)(set) * EXPERT_RANKS + (rank)) * sizeof(uint64_t))
+
+/* Waits for a word of each rank, which begin at a place. */
+static enum step await_all(
+        const struct call *call, uint64_t *own, uint64_t word_at, uint64_t value, uint64_t patience) {
+    for (unsigned peer = 0; peer < call->buffer.ranks; peer++) {
+        uint64_t word = call->buffer.windows[call->buffer.rank] + call->shape.words_at + word_at + peer * sizeof(uint64_t);
+        enum step step = expert_await(call->ordinal, &call->buffer, own, word, value, peer, patience);
+        if (step != STEP_DONE) {
+            return step;
+        }
+    }
+    return STEP_DONE;
+}
+
+/* What a kernel that gives up is: done, if the buffer says why. */
+static enum step given_up(const struct call *call) {
+    const struct expert_state *state = expert_state_of(call->ordinal, &call->buffer);
+    return state != NULL && state->failed ? STEP_DONE : STEP_FAILED;
+}
+
+static bool has_failed(const struct call *call) {
+    const struct expert_state *state = expert_state_of(call->ordinal, &call->buffer);
+    return state == NULL || state->failed;
+}
+
+/* ---- dispatch ---- */
+
+/* False if the choices are not valid, as the buffer then says, or are out of reach. */
+static bool check_choices(const struct call *call, const int64_t *choices) {
+    const struct shape *shape = &call->shape;
+    for (uint64_t token = 0; token < call->dispatch.tokens; token++) {
+        const int64_t *own = choices + token * shape->top_k;
+        for (unsigned k = 0; k < shape->top_k; k++) {
+            if (own[k] < -1 || own[k] >= (int64_t)shape->experts) {
+                expert_fail(
+                        call->ordinal, &call->buffer, EXPERT_NO_EXPERT, call->buffer.rank, token, (uint64_t)own[k]);
+                return false;
+            }
+            for (unsigned i = 0; i < k; i++) {
+                if (own[k] >= 0 && own[i] == own[k]) {
+                    expert_fail(
+                            call->ordinal, &call->buffer, EXPERT_NAMED_TWICE, call->buffer.rank, token, (uint64_t)own[k]);
+                    return false;
+                }
+            }
+        }
+    }
+    return true;
+}
+
+/* What is behind the header of a token's messages. */
+static bool make_payload(const struct call *call, unsigned token, uint8_t *payload) {
+    uint64_t bytes = row_bytes(call);
+    const uint8_t *x = at(call, call->dispatch.x + token * bytes, bytes);
+    if (x == NULL) {
+        return false;
+    }
+    if (call->dispatch.format == BF16) {
+        memcpy(payload, x, bytes);
+        return true;
+    }
+    int hidden = (int)call->shape.hidden;
+    int form = call->dispatch.format == FP8 ? SLUICE_EXPERTS_EXACT : SLUICE_EXPERTS_ROUNDED;
+    return sluice_experts_quantize(payload, 0, 0, payload, hidden, 0, sizeof(float), x, 0, 0, form, hidden, 0, 1) == 1;
+}
+
+static uint64_t payload_bytes(const struct call *call) {
+    uint64_t hidden = call->shape.hidden;
+    return call->dispatch.format == BF16 ? 2 * hidden : hidden + hidden / GROUP * sizeof(float);
+}
+
+/* Sends what one rank gets. */
+static bool send_to(const struct call *call, unsigned rank, unsigned set, const int64_t *choices, uint8_t *payload) {
+    const struct shape *shape = &call->shape;
+    int64_t first = (int64_t)rank * shape->local_experts;
+    uint32_t *counts = counts_of(call, rank, set, call->buffer.rank);
+    if (counts == NULL) {
+        return false;
+    }
+    memset(counts, 0, (shape->local_experts + 1) * sizeof *counts);
+    for (unsigned token = 0; token < call->dispatch.tokens; token++) {
+        uint64_t header[2 + MOST_TOP_K] = {token};
+        bool goes = false;
+        for (unsigned k = 0; k < shape->top_k; k++) {
+            int64_t local = choices[(uint64_t)token * shape->top_k + k] - first;
+            if (local >= 0 && local < (int64_t)shape->local_experts) {
+                header[2 + k] = (uint64_t)local << 32 | ++counts[local];
+                goes = true;
+            }
+        }
+        if (!goes) {
+            continue;
+        }
+        uint8_t *message = message_of(call, rank, set, call->buffer.rank, counts[shape->local_experts]++);
+        if (message == NULL || !make_payload(call, token, payload)) {
+            return false;
+        }
+        memcpy(message, header, (2 + shape->top_k) * sizeof *header);
+        memcpy(message + shape->payload_at, payload, payload_bytes(call));
+    }
+    return true;
+}
+
+static enum step dispatch_send(int ordinal, const uint8_t *arguments, uint64_t *own) {
+    struct call call = call_of(ordinal, arguments, sizeof call.dispatch);
+    struct low_latency_words *words = words_of(&call);
+    if (words == NULL || has_failed(&call)) {
+        return given_up(&call);
+    }
+    uint64_t generation = words->dispatches + 1;
+    unsigned set = generation & 1;
+    enum step step = generation <= 2
+            ? STEP_DONE
+            : await_all(&call, own, WORD_AT(dispatch_taken, set, 0), expert_signal(generation - 2, 0), call.dispatch.patience);
+    if (step != STEP_DONE) {
+        return step == STEP_AGAIN ? step : given_up(&call);
+    }
+    uint64_t slots = (uint64_t)call.dispatch.tokens * call.shape.top_k;
+    static const int64_t none[1];
+    const int64_t *choices = slots == 0 ? none : at(&call, call.dispatch.choices, slots * sizeof *choices);
+    uint32_t *sent = at(&call, call.result.sent, (slots + 1) * sizeof *sent);
+    if (choices == NULL || sent == NULL) {
+        return STEP_FAILED;
+    }
+    if (!check_choices(&call, choices)) {
+        return STEP_DONE;
+    }
+    for (uint64_t slot = 0; slot < slots; slot++) {
+        sent[slot] = (uint32_t)(choices[slot] + 1);
+    }
+    uint8_t *payload = malloc(2 * (size_t)call.shape.hidden);
+    bool is_good = payload != NULL;
+    for (unsigned rank = 0; is_good && rank < call.buffer.ranks; rank++) {
+        is_good = send_to(&call, rank, set, choices, payload);
+    }
+    free(payload);
+    if (!is_good) {
+        return STEP_FAILED;
+    }
+    words->results[call.dispatch.index].dispatch = generation;
+    words->dispatches = generation;
+    return tell(&call, WORD_AT(dispatched, set, call.buffer.rank), expert_signal(generation, call.dispatch.format))
+            ? STEP_DONE
+            : STEP_FAILED;
+}
+
+static void put_scales(const struct call *call, uint32_t *scales, uint64_t expert, uint64_t row, const uint8_t *from) {
+    uint64_t groups = call->shape.hidden / GROUP;
+    uint64_t rows = (uint64_t)call->buffer.ranks * call->shape.tokens;
+    for (uint64_t group = 0; group < groups; group++) {
+        uint32_t scale;
+        memcpy(&scale, from + group * sizeof scale, sizeof scale);
+        if (call->dispatch.format != FP8_UE8M0) {
+            scales[(expert * groups + group) * rows + row] = scale;
+            continue;
+        }
+        uint8_t *packed = (uint8_t *)&scales[(expert * (groups / 4) + group / 4) * rows + row];
+        packed[group % 4] = (uint8_t)(scale >> 23);
+    }
+}
+
+/* Where the results of a dispatch are, as the host reaches them. */
+struct places {
+    uint8_t *rows;
+    uint32_t *scales;
+    uint32_t *sources;
+    uint64_t *places;
+    const uint64_t *ranges;
+};
+
+/* Takes the messages of a rank. The places of an expert's rows begin at starts. */
+static bool take(const struct call *call, const struct places *to, unsigned set, unsigned source, const uint64_t *starts) {
+    const struct shape *shape = &call->shape;
+    uint64_t rows = (uint64_t)call->buffer.ranks * shape->tokens;
+    uint64_t bytes = call->dispatch.format == BF16 ? row_bytes(call) : shape->hidden;
+    const uint32_t *counts = counts_of(call, call->buffer.rank, set, source);
+    for (unsigned i = 0; counts != NULL && i < counts[shape->local_experts]; i++) {
+        const uint8_t *message = message_of(call, call->buffer.rank, set, source, i);
+        if (message == NULL) {
+            return false;
+        }
+        const uint64_t *header = (const uint64_t *)message;
+        for (unsigned k = 0; k < shape->top_k; k++) {
+            uint64_t expert = header[2 + k] >> 32;
+            if (header[2 + k] == 0 || expert >= shape->local_experts) {
+                continue;
+            }
+            uint64_t row = (to->ranges[expert * call->buffer.ranks + source] >> 32) + (uint32_t)header[2 + k] - 1;
+            if (row >= rows) {
+                return false;
+            }
+            memcpy(to->rows + (expert * rows + row) * bytes, message + shape->payload_at, bytes);
+            to->sources[expert * rows + row] = (uint32_t)header[0];
+            to->places[starts[expert] + row] = (expert * rows + row) << 32 | (uint64_t)source << SLOT_BITS
+                    | (header[0] * shape->top_k + k);
+            if (call->dispatch.format != BF16) {
+                put_scales(call, to->scales, expert, row, message + shape->payload_at + shape->hidden);
+            }
+        }
+    }
+    return counts != NULL;
+}
+
+/* Counts and ranges; where the places of each expert begin, and of none. */
+static bool put_layout(const struct call *call, unsigned set, uint64_t *starts) {
+    const struct shape *shape = &call->shape;
+    uint32_t *counts = at(call, call->result.counts, shape->local_experts * sizeof *counts);
+    uint32_t *host = at(call, call->result.host_counts, shape->local_experts * sizeof *host);
+    uint64_t *ranges = at(call, call->result.ranges, (uint64_t)shape->local_experts * call->buffer.ranks * sizeof *ranges);
+    uint32_t *statistics = call->dispatch.statistics == 0
+            ? NULL
+            : at(call, call->dispatch.statistics, shape->local_experts * sizeof *statistics);
+    if (counts == NULL || host == NULL || ranges == NULL || (statistics == NULL && call->dispatch.statistics != 0)) {
+        return false;
+    }
+    starts[0] = 0;
+    for (unsigned expert = 0; expert < shape->local_experts; expert++) {
+        uint64_t row = 0;
+        for (unsigned source = 0; source < call->buffer.ranks; source++) {
+            const uint32_t *sent = counts_of(call, call->buffer.rank, set, source);
+            if (sent == NULL) {
+                return false;
+            }
+            ranges[expert * call->buffer.ranks + source] = row << 32 | sent[expert];
+            row += sent[expert];
+        }
+        counts[expert] = (uint32_t)row;
+        host[expert] = (uint32_t)row;
+        if (statistics != NULL) {
+            statistics[expert] += (uint32_t)row;
+        }
+        starts[expert + 1] = starts[expert] + row;
+    }
+    return true;
+}
+
+static enum step dispatch_receive(int ordinal, const uint8_t *arguments, uint64_t *own) {
+    struct call call = call_of(ordinal, arguments, sizeof call.dispatch);
+    struct low_latency_words *words = words_of(&call);
+    if (words == NULL || has_failed(&call)) {
+        return given_up(&call);
+    }
+    struct result_words *result = &words->results[call.dispatch.index];
+    unsigned set = result->dispatch & 1;
+    enum step step = await_all(
+            &call, own, WORD_AT(dispatched, set, 0), expert_signal(result->dispatch, call.dispatch.format),
+            call.dispatch.patience);
+    if (step != STEP_DONE) {
+        return step == STEP_AGAIN ? step : given_up(&call);
+    }
+    uint64_t rows = (uint64_t)call.shape.local_experts * call.buffer.ranks * call.shape.tokens;
+    struct places to = {
+        .rows = at(&call, call.result.rows, rows * row_bytes(&call)),
+        .scales = at(&call, call.result.scales, rows * (call.shape.hidden / GROUP) * sizeof(uint32_t)),
+        .sources = at(&call, call.result.sources, rows * sizeof(uint32_t)),
+        .places = at(&call, call.result.places, rows * sizeof(uint64_t)),
+        .ranges = at(
+                &call, call.result.ranges, (uint64_t)call.shape.local_experts * call.buffer.ranks * sizeof(uint64_t)),
+    };
+    uint64_t *starts = calloc(call.shape.local_experts + 1u, sizeof *starts);
+    bool is_good = starts != NULL && to.rows != NULL && to.scales != NULL && to.sources != NULL && to.places != NULL
+            && put_layout(&call, set, starts);
+    for (unsigned source = 0; is_good && source < call.buffer.ranks; source++) {
+        is_good = take(&call, &to, set, source, starts);
+    }
+    result->rows = is_good ? starts[call.shape.local_experts] : 0;
+    free(starts);
+    is_good = is_good && tell(&call, WORD_AT(dispatch_taken, set, call.buffer.rank), expert_signal(result->dispatch, 0));
+    return is_good ? STEP_DONE : STEP_FAILED;
+}
+
+/* ---- combine ---- */
+
+static enum step combine_send(int ordinal, const uint8_t *arguments, uint64_t *own) {
+    struct call call = call_of(ordinal, arguments, sizeof call.combine);
+    struct low_latency_words *words = words_of(&call);
+    if (words == NULL || has_failed(&call)) {
+        return given_up(&call);
+    }
+    struct result_words *result = &words->results[call.combine.index];
+    uint64_t generation = words->combines + 1;
+    unsigned set = generation & 1;
+    enum step step = generation <= 2
+            ? STEP_DONE
+            : await_all(&call, own, WORD_AT(combine_taken, set, 0), expert_signal(generation - 2, 0), call.combine.patience);
+    if (step != STEP_DONE) {
+        return step == STEP_AGAIN ? step : given_up(&call);
+    }
+    uint64_t bytes = row_bytes(&call);
+    uint64_t slots = (uint64_t)call.shape.tokens * call.shape.top_k;
+    const uint64_t *places = at(&call, call.result.places, (result->rows + 1) * sizeof *places);
+    for (uint64_t i = 0; places != NULL && i < result->rows; i++) {
+        uint32_t slot = (uint32_t)places[i] & ((1u << SLOT_BITS) - 1);
+        unsigned rank = (uint32_t)places[i] >> SLOT_BITS;
+        const void *y = at(&call, call.combine.y + (places[i] >> 32) * bytes, bytes);
+        void *to = rank >= call.buffer.ranks
+                ? NULL
+                : at(&call, call.buffer.windows[rank] + call.shape.slots_at + (set * slots + slot) * bytes, bytes);
+        if (y == NULL || to == NULL) {
+            return STEP_FAILED;
+        }
+        memcpy(to, y, bytes);
+    }
+    result->combine = generation;
+    words->combines = generation;
+    return places != NULL
+                    && tell(&call, WORD_AT(combined, set, call.buffer.rank),
+                            expert_signal(generation, (uint32_t)result->dispatch))
+            ? STEP_DONE
+            : STEP_FAILED;
+}
+
+static enum step combine_receive(int ordinal, const uint8_t *arguments, uint64_t *own) {
+    struct call call = call_of(ordinal, arguments, sizeof call.combine);
+    struct low_latency_words *words = words_of(&call);
+    if (words == NULL || has_failed(&call)) {
+        return given_up(&call);
+    }
+    const struct result_words *result = &words->results[call.combine.index];
+    unsigned set = result->combine & 1;
+    enum step step = await_all(
+            &call, own, WORD_AT(combined, set, 0), expert_signal(result->combine, (uint32_t)result->dispatch),
+            call.combine.patience);
+    if (step != STEP_DONE) {
+        return step == STEP_AGAIN ? step : given_up(&call);
+    }
+    uint64_t bytes = row_bytes(&call);
+    uint64_t count = (uint64_t)call.combine.tokens * call.shape.top_k;
+    uint64_t slots = (uint64_t)call.shape.tokens * call.shape.top_k;
+    if (count > 0) {
+        const int64_t *choices = at(&call, call.combine.choices, count * sizeof *choices);
+        const float *weights = at(&call, call.combine.weights, count * sizeof *weights);
+        const uint32_t *sent = at(&call, call.result.sent, count * sizeof *sent);
+        const void *from = at(
+                &call, call.buffer.windows[call.buffer.rank] + call.shape.slots_at + set * slots * bytes, slots * bytes);
+        void *out = at(&call, call.combine.out, call.combine.tokens * bytes);
+        if (choices == NULL || weights == NULL || sent == NULL || from == NULL || out == NULL) {
+            return STEP_FAILED;
+        }
+        for (uint64_t slot = 0; slot < count; slot++) {
+            if (choices[slot] >= 0 && sent[slot] != (uint64_t)choices[slot] + 1) {
+                expert_fail(
+                        ordinal, &call.buffer, EXPERT_NOT_DISPATCHED, call.buffer.rank, slot / call.shape.top_k,
+                        (uint64_t)choices[slot]);
+                return STEP_DONE;
+            }
+        }
+        sluice_experts_sum_slots(
+                out, 0, (int64_t)bytes, from, 0, (int64_t)bytes, choices, 0, weights, 0, SLUICE_EXPERTS_BFLOAT16,
+                (int)call.shape.hidden, (int)call.shape.top_k, 0, (int)call.combine.tokens);
+    }
+    return tell(&call, WORD_AT(combine_taken, set, call.buffer.rank), expert_signal(result->combine, 0)) ? STEP_DONE
+                                                                                                         : STEP_FAILED;
+}
+
+#define TWINS(kind, suffix) \
+    {.name = "sluice_experts_" #kind "_send" suffix, \
+     .arguments = {sizeof(struct kind), sizeof(struct result), sizeof(struct shape), sizeof(struct expert_buffer)}, \
+     .step = kind##_send}, \
+    {.name = "sluice_experts_" #kind "_receive" suffix, \
+     .arguments = {sizeof(struct kind), sizeof(struct result), sizeof(struct shape), sizeof(struct expert_buffer)}, \
+     .step = kind##_receive},
+
+const struct twin expert_low_latency_twins[] = {
+    TWINS(dispatch, "") TWINS(combine, "")
+    TWINS(dispatch, "_2048") TWINS(combine, "_2048")
+    TWINS(dispatch, "_4096") TWINS(combine, "_4096")
+    TWINS(dispatch, "_7168") TWINS(combine, "_7168")
+    {.name = NULL},
+};
