@@ -104,6 +104,10 @@ final class GpuExpertRanks implements AutoCloseable {
                 .allocate(Math.max(1, bytes), RegionOptions.readWrite().on(MemoryKind.CUDA, device(rank)));
     }
 
+    MemoryRegion hostRegion(int rank, long bytes) {
+        return engines.get(rank).allocate(Math.max(1, bytes), RegionOptions.local());
+    }
+
     /** A region's bytes in memory of the host. */
     GpuBytes bytes(int rank, MemoryRegion region) {
         return new GpuBytes(engines.get(rank), own.get(rank), region);
@@ -174,6 +178,10 @@ final class GpuExpertRanks implements AutoCloseable {
         }
 
         /** Memory of the host with as many bytes. */
+        MemoryRegion region() {
+            return host;
+        }
+
         MemorySegment host() {
             return host.segment();
         }
