@@ -218,10 +218,10 @@ final class LowLatencyPairs implements AutoCloseable {
             LowLatencyResult result = found.get(rank.rank);
             GpuExpertRanks.GpuBytes y = hasBuffer ? rank.bytes(result.combineBuffer()) : rank.yBytes;
             fillResults(
-                    rank, rank.bytes(result.ranges()).host(), rank.bytes(result.sources()).host(), y.host());
+                    rank, rank.bytes(result.ranges()).host(), rank.bytes(result.sources()).host(), y.host(), round);
             y.put();
             LowLatencyResult host = expected.get(rank.rank);
-            fillResults(rank, host.ranges().segment(), host.sources().segment(), rank.hostY.segment());
+            fillResults(rank, host.ranges().segment(), host.sources().segment(), rank.hostY.segment(), round);
             rank.outBytes.fill(POISON);
             rank.hostOut.segment().fill(POISON);
         }
@@ -424,7 +424,7 @@ final class LowLatencyPairs implements AutoCloseable {
     // ---- experts ----
 
     /** What experts make of rows: numbers that depend on expert, rank and token; rows that are not in use are NaN. */
-    private void fillResults(Rank rank, MemorySegment ranges, MemorySegment sources, MemorySegment y) {
+    void fillResults(Rank rank, MemorySegment ranges, MemorySegment sources, MemorySegment y, int salt) {
         y.fill((byte) 0x7F);
         for (int local = 0; local < localExperts(); local++) {
             for (int source = 0; source < ranks.size(); source++) {
@@ -432,20 +432,46 @@ final class LowLatencyPairs implements AutoCloseable {
                 for (int i = 0; i < (int) range; i++) {
                     long row = (long) local * rowsOfExpert() + (range >>> 32) + i;
                     int expert = rank.rank * localExperts() + local;
-                    long seed = (expert * 1009L + source) * 1009 + sources.getAtIndex(INT, row);
+                    int token = sources.getAtIndex(INT, row);
                     for (int channel = 0; channel < options.hidden(); channel++) {
-                        long mixed = (seed * 65_537 + channel) * 0x9E3779B97F4A7C15L;
-                        int bits = (int) (mixed >>> 40);
-                        // exponents near that of 1
-                        short value = (short) (bits & 0x807F | (121 + (bits >>> 8 & 7)) << 7);
-                        y.setAtIndex(SHORT, row * options.hidden() + channel, value);
+                        y.setAtIndex(
+                                SHORT, row * options.hidden() + channel, output(expert, source, token, channel, salt));
                     }
                 }
             }
         }
     }
 
-    private <T> CompletableFuture<T> future(Consumer<ExpertCallback<T>> call) {
+    /** With an exponent near that of 1. */
+    private static short output(int expert, int source, int token, int channel, int salt) {
+        long seed = ((expert * 1009L + source) * 1009 + token) * 1009 + salt;
+        int bits = (int) ((seed * 65_537 + channel) * 0x9E3779B97F4A7C15L >>> 40);
+        return (short) (bits & 0x807F | (121 + (bits >>> 8 & 7)) << 7);
+    }
+
+    /** Checks the sums of a rank against their definition. */
+    void checkSums(String what, Rank rank, MemorySegment out, int salt) {
+        for (int token = 0; token < rank.tokens; token++) {
+            for (int channel = 0; channel < options.hidden(); channel++) {
+                float sum = 0;
+                for (int k = 0; k < options.topK(); k++) {
+                    long slot = (long) token * options.topK() + k;
+                    int expert = (int) rank.choiceBytes.host().getAtIndex(LONG, slot);
+                    if (expert >= 0) {
+                        float weight = rank.weightBytes.host().getAtIndex(ValueLayout.JAVA_FLOAT, slot);
+                        sum += weight
+                                * Float.intBitsToFloat(output(expert, rank.rank, token, channel, salt) << Short.SIZE);
+                    }
+                }
+                int bits = Float.floatToRawIntBits(sum);
+                assertThat(out.getAtIndex(SHORT, (long) token * options.hidden() + channel))
+                        .as("%s: token %d of rank %d, channel %d", what, token, rank.rank, channel)
+                        .isEqualTo((short) (bits + 0x7FFF + (bits >>> 16 & 1) >>> 16));
+            }
+        }
+    }
+
+    <T> CompletableFuture<T> future(Consumer<ExpertCallback<T>> call) {
         CompletableFuture<T> end = new CompletableFuture<>();
         call.accept((result, error) -> {
             if (error != null) {
