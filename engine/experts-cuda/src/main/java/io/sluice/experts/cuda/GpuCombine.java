@@ -47,7 +47,18 @@ public final class GpuCombine implements AutoCloseable {
      * @throws IllegalStateException as for {@link #start}
      */
     public long startSend() {
-        return calls.sendCombine(result, call);
+        return calls.sendCombine(result, call, true);
+    }
+
+    /**
+     * Starts the first half as {@link #startSend} does, but its number counts as reached with that of a later call.
+     *
+     * @return the number of its work in the stream
+     * @throws io.sluice.engine.SluiceException as for {@link #start}
+     * @throws IllegalStateException as for {@link #start}
+     */
+    public long startSendUnnumbered() {
+        return calls.sendCombine(result, call, false);
     }
 
     /**
@@ -58,7 +69,18 @@ public final class GpuCombine implements AutoCloseable {
      * @throws IllegalStateException if there is no first half, or this was started already
      */
     public long startReceive() {
-        return calls.receive(result, call, false);
+        return calls.receive(result, call, false, true);
+    }
+
+    /**
+     * Starts the second half as {@link #startReceive} does, but its number counts as reached with that of a later call.
+     *
+     * @return the number of its work in the stream
+     * @throws io.sluice.engine.SluiceException as for {@link #start}
+     * @throws IllegalStateException as for {@link #startReceive}
+     */
+    public long startReceiveUnnumbered() {
+        return calls.receive(result, call, false, false);
     }
 
     /** Lets inputs and output go once what was started is done. The handle stays as it is. */

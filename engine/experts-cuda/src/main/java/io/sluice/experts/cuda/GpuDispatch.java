@@ -48,7 +48,18 @@ public final class GpuDispatch implements AutoCloseable {
      * @throws IllegalStateException as for {@link #start}
      */
     public long startSend() {
-        return calls.sendDispatch(result, call);
+        return calls.sendDispatch(result, call, true);
+    }
+
+    /**
+     * Starts the first half as {@link #startSend} does, but its number counts as reached with that of a later call.
+     *
+     * @return the number of its work in the stream
+     * @throws io.sluice.engine.SluiceException as for {@link #start}
+     * @throws IllegalStateException as for {@link #start}
+     */
+    public long startSendUnnumbered() {
+        return calls.sendDispatch(result, call, false);
     }
 
     /**
@@ -59,7 +70,18 @@ public final class GpuDispatch implements AutoCloseable {
      * @throws IllegalStateException if there is no first half, or this was started already
      */
     public long startReceive() {
-        return calls.receive(result, call, true);
+        return calls.receive(result, call, true, true);
+    }
+
+    /**
+     * Starts the second half as {@link #startReceive} does, but its number counts as reached with that of a later call.
+     *
+     * @return the number of its work in the stream
+     * @throws io.sluice.engine.SluiceException as for {@link #start}
+     * @throws IllegalStateException as for {@link #startReceive}
+     */
+    public long startReceiveUnnumbered() {
+        return calls.receive(result, call, true, false);
     }
 
     /**

@@ -249,8 +249,8 @@ final class LowLatencyCalls implements GpuLowLatency, GpuMode {
         return dispatch(result, call.whole(), isNumbered, DISPATCHED);
     }
 
-    long sendDispatch(LowLatencyResultMemory result, PreparedCall call) {
-        return dispatch(result, call.send(), true, DISPATCH_SENT);
+    long sendDispatch(LowLatencyResultMemory result, PreparedCall call, boolean isNumbered) {
+        return dispatch(result, call.send(), isNumbered, DISPATCH_SENT);
     }
 
     private long dispatch(LowLatencyResultMemory result, GpuWork work, boolean isNumbered, int phase) {
@@ -268,8 +268,8 @@ final class LowLatencyCalls implements GpuLowLatency, GpuMode {
         return combine(result, call.whole(), isNumbered, IDLE);
     }
 
-    long sendCombine(LowLatencyResultMemory result, PreparedCall call) {
-        return combine(result, call.send(), true, COMBINE_SENT);
+    long sendCombine(LowLatencyResultMemory result, PreparedCall call, boolean isNumbered) {
+        return combine(result, call.send(), isNumbered, COMBINE_SENT);
     }
 
     private long combine(LowLatencyResultMemory result, GpuWork work, boolean isNumbered, int phase) {
@@ -292,10 +292,10 @@ final class LowLatencyCalls implements GpuLowLatency, GpuMode {
         }
     }
 
-    long receive(LowLatencyResultMemory result, PreparedCall call, boolean isDispatch) {
+    long receive(LowLatencyResultMemory result, PreparedCall call, boolean isDispatch, boolean isNumbered) {
         core.ensureUsable();
         int before = result.beginReceive(isDispatch);
-        return submit(result, call.receive(), true, isDispatch ? DISPATCHED : IDLE, before);
+        return submit(result, call.receive(), isNumbered, isDispatch ? DISPATCHED : IDLE, before);
     }
 
     // ---- calls with callbacks ----

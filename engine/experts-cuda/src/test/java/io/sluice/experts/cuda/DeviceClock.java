@@ -8,9 +8,11 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Events of a stream, and the device's time between them; of the host where the driver has no such clock. For one thread. */
+/** Events of a stream, and the device's time between them; in software, which has no such clock, that of giving work to the stream. For one thread. */
 final class DeviceClock {
     private final GpuStream stream;
     private final Arena arena = Arena.ofAuto();
@@ -18,7 +20,9 @@ final class DeviceClock {
     private final MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
     private final MethodHandle create;
     private final MethodHandle record;
+    private final MethodHandle destroy;
     private final @Nullable MethodHandle elapsed;
+    private final List<Long> events = new ArrayList<>();
 
     /** An event that was recorded. */
     record Mark(long event, long hostNanos) {}
@@ -32,6 +36,7 @@ final class DeviceClock {
         MethodHandle use = function("cuCtxSetCurrent", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
         this.create = function("cuEventCreate", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_INT));
         this.record = function("cuEventRecord", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
+        this.destroy = function("cuEventDestroy_v2", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
         this.elapsed = driver.find("cuEventElapsedTime")
                 .map(symbol -> Linker.nativeLinker()
                         .downcallHandle(
@@ -66,14 +71,30 @@ final class DeviceClock {
     }
 
     Mark mark() {
+        if (elapsed == null) {
+            return new Mark(0, System.nanoTime());
+        }
         try {
             check((int) create.invokeExact(out, 0));
             long event = out.get(ValueLayout.JAVA_LONG, 0);
             check((int) record.invokeExact(event, stream.handle()));
-            return new Mark(event, System.nanoTime());
+            events.add(event);
+            return new Mark(event, 0);
         } catch (Throwable e) {
             throw new AssertionError(e);
         }
+    }
+
+    /** Gives back all events. */
+    void clear() {
+        try {
+            for (long event : events) {
+                check((int) destroy.invokeExact(event));
+            }
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
+        events.clear();
     }
 
     /** Microseconds between two marks that the stream has passed. */

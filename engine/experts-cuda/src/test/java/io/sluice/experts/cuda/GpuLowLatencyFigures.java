@@ -156,45 +156,47 @@ final class GpuLowLatencyFigures {
     }
 
     /** Steps of a call that follow each other; the median time of each, and of all together. */
-    private double[] measure(GpuExpertBuffer buffer, DeviceClock clock, LongSupplier... steps) {
+    private double[] measure(
+            GpuExpertBuffer buffer, DeviceClock clock, GpuDispatch numbered, LongSupplier... steps) {
         List<List<Double>> times = new ArrayList<>();
         for (int i = 0; i <= steps.length; i++) {
             times.add(new ArrayList<>());
         }
         // all together first, without marks between them
         for (int round = 0; round < ROUNDS; round++) {
-            long last = run(steps);
+            // all ranks are there when the first mark is passed
+            run(steps);
             DeviceClock.Mark begin = clock.mark();
             for (int i = 0; i < LAUNCHES; i++) {
-                last = run(steps);
+                run(steps);
             }
             DeviceClock.Mark end = clock.mark();
-            await(buffer, last);
+            await(buffer, numbered.start());
             times.getLast().add(clock.micros(begin, end) / LAUNCHES);
+            clock.clear();
         }
         for (int round = 0; round < ROUNDS; round++) {
-            long last = run(steps);
+            run(steps);
             List<DeviceClock.Mark> marks = new ArrayList<>(List.of(clock.mark()));
             for (int i = 0; i < LAUNCHES; i++) {
                 for (LongSupplier step : steps) {
-                    last = step.getAsLong();
+                    step.getAsLong();
                     marks.add(clock.mark());
                 }
             }
-            await(buffer, last);
+            await(buffer, numbered.start());
             for (int i = 1; i < marks.size(); i++) {
                 times.get((i - 1) % steps.length).add(clock.micros(marks.get(i - 1), marks.get(i)));
             }
+            clock.clear();
         }
         return times.stream().mapToDouble(GpuLowLatencyFigures::median).toArray();
     }
 
-    private static long run(LongSupplier... steps) {
-        long last = 0;
+    private static void run(LongSupplier... steps) {
         for (LongSupplier step : steps) {
-            last = step.getAsLong();
+            step.getAsLong();
         }
-        return last;
     }
 
     private void run(int blocks) {
@@ -219,24 +221,24 @@ final class GpuLowLatencyFigures {
             fillResults(result, y);
             GpuCombine combine = buffer.lowLatency()
                     .prepareCombine(result, y, 0, choices, 0, weights, 0, out, 0, CombineOptions.defaults());
-            double dispatchTime = measure(buffer, clock, dispatch::start)[0];
-            double dispatchAlone = measure(buffer, clock, dispatch::start)[1];
-            double[] both = measure(buffer, clock, dispatch::start, combine::start);
+            double[] alone = measure(buffer, clock, dispatch, dispatch::startUnnumbered);
+            double[] both = measure(buffer, clock, dispatch, dispatch::startUnnumbered, combine::startUnnumbered);
             double[] halves = measure(
                     buffer,
                     clock,
-                    dispatch::startSend,
-                    dispatch::startReceive,
-                    combine::startSend,
-                    combine::startReceive);
+                    dispatch,
+                    dispatch::startSendUnnumbered,
+                    dispatch::startReceiveUnnumbered,
+                    combine::startSendUnnumbered,
+                    combine::startReceiveUnnumbered);
             checkRows(result);
             checkSums();
             say(
                     "  %-5s %5d rows  dispatch %6.1f us (marked %6.1f)  combine %6.1f  both %6.1f  halves %6.1f + %6.1f, %6.1f + %6.1f",
                     format,
                     rows,
-                    dispatchAlone,
-                    dispatchTime,
+                    alone[1],
+                    alone[0],
                     both[1],
                     both[2],
                     halves[0],
