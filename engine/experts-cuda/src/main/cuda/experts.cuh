@@ -24,7 +24,7 @@ static const unsigned LOOKS = 256;
 /* One thread at a time asks the host, which is far away. */
 static const uint64_t ASKING_NANOSECONDS = 50000;
 
-enum failure { MISSING, DIFFERS, LEFT, NO_EXPERT, NAMED_TWICE, NOT_DISPATCHED };
+enum failure { MISSING, DIFFERS, LEFT, NO_EXPERT, NAMED_TWICE, NOT_DISPATCHED, OVERFULL, NOT_PREPARED };
 
 /* In the host's memory. */
 struct words {

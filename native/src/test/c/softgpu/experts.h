@@ -12,7 +12,9 @@ enum expert_failure {
     EXPERT_LEFT,
     EXPERT_NO_EXPERT,
     EXPERT_NAMED_TWICE,
-    EXPERT_NOT_DISPATCHED
+    EXPERT_NOT_DISPATCHED,
+    EXPERT_OVERFULL,
+    EXPERT_NOT_PREPARED
 };
 
 struct expert_words {

@@ -150,7 +150,7 @@ enum operation_kind { COPY, FILL, WRITE_WORD, RECORD, WAIT_EVENT, CALL, LAUNCH }
 
 #define MAXIMUM_ARGUMENT_BYTES 4096
 /* What the twin of a kernel that waits keeps between its steps, 0 at first. */
-#define STEP_WORDS 2
+#define STEP_WORDS 3
 
 struct operation {
     struct operation *next;
@@ -223,6 +223,8 @@ extern const struct twin collective_twins[];
 extern const struct twin expert_twins[];
 /* experts_low_latency.c */
 extern const struct twin expert_low_latency_twins[];
+/* experts_normal.c */
+extern const struct twin normal_twins[];
 
 const struct twin *twin_of(const char *name);
 

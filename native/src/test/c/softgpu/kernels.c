@@ -184,7 +184,8 @@ static const struct twin twins[] = {
 };
 
 /* Of other source files; each ends with one that has no name. */
-static const struct twin *const others[] = {collective_twins, expert_twins, expert_low_latency_twins};
+static const struct twin *const others[] = {
+    collective_twins, expert_twins, expert_low_latency_twins, normal_twins};
 
 const struct twin *twin_of(const char *name) {
     for (size_t i = 0; i < sizeof twins / sizeof *twins; i++) {

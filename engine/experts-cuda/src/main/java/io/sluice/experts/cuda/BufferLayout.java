@@ -31,6 +31,8 @@ final class BufferLayout {
     static final int NO_EXPERT = 3;
     static final int NAMED_TWICE = 4;
     static final int NOT_DISPATCHED = 5;
+    static final int OVERFULL = 6;
+    static final int NOT_PREPARED = 7;
 
     private static final long POINTERS = (long) MOST_RANKS * Long.BYTES;
     /** Of {@code struct buffer}. */

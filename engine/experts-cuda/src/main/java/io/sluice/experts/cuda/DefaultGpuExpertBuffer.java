@@ -24,6 +24,7 @@ final class DefaultGpuExpertBuffer implements GpuExpertBuffer {
     private final KernelModule kernels;
     private final @Nullable LowLatencyCalls lowLatency;
     private final List<GpuMode> modes;
+    private final @Nullable NormalMode normalMode;
     private final GpuWork leaving;
     private @Nullable CompletableFuture<Void> closed;
 
@@ -32,13 +33,15 @@ final class DefaultGpuExpertBuffer implements GpuExpertBuffer {
             MemoryRegion window,
             boolean ownsStream,
             KernelModule kernels,
-            @Nullable LowLatencyCalls lowLatency) {
+            @Nullable LowLatencyCalls lowLatency,
+            @Nullable NormalMode normalMode) {
         this.core = core;
         this.window = window;
         this.ownsStream = ownsStream;
         this.kernels = kernels;
         this.lowLatency = lowLatency;
-        this.modes = Stream.<@Nullable GpuMode>of(lowLatency)
+        this.normalMode = normalMode;
+        this.modes = Stream.<@Nullable GpuMode>of(lowLatency, normalMode)
                 .flatMap(Stream::ofNullable)
                 .toList();
         KernelArguments arguments = KernelArguments.of(BufferLayout.BUFFER);
@@ -70,6 +73,15 @@ final class DefaultGpuExpertBuffer implements GpuExpertBuffer {
             throw new IllegalStateException(this + " was created without low-latency mode");
         }
         return calls;
+    }
+
+    @Override
+    public GpuNormalMode normalMode() {
+        NormalMode mode = normalMode;
+        if (mode == null) {
+            throw new IllegalStateException(this + " was created without normal mode");
+        }
+        return mode;
     }
 
     @Override

@@ -110,6 +110,14 @@ final class ExpertWords {
                 new CollectiveMismatchException(
                         "rank %d of %s has called something else than rank %d, or in another format: all make the same calls in the same order"
                                 .formatted(rank, team, team.rank()));
+            case BufferLayout.OVERFULL ->
+                new TooManyRowsException("%d rows are to lie at rank %d of %s, and there is room for %d"
+                        .formatted(
+                                detail(BufferLayout.TOKEN_OFFSET), rank, team, detail(BufferLayout.EXPERT_OFFSET)));
+            case BufferLayout.NOT_PREPARED ->
+                new CollectiveMismatchException(
+                        "rank %d of %s calls with a layout or a handle that is not of its %d tokens: start that before, with as many"
+                                .formatted(rank, team, detail(BufferLayout.TOKEN_OFFSET)));
             default ->
                 new InvalidChoiceException("token %d of rank %d %s"
                         .formatted(

@@ -24,6 +24,7 @@ final class GpuBufferFormation {
     private final GpuExpertOptions options;
     private final @Nullable LowLatencyLayout lowLatency;
     private final BufferLayout layout;
+    private final @Nullable NormalPlaces normal;
     // undone if a rank has no buffer
     private final List<Runnable> taken = Collections.synchronizedList(new ArrayList<>());
 
@@ -34,7 +35,10 @@ final class GpuBufferFormation {
         this.lowLatency = options.experts().hasLowLatency()
                 ? new LowLatencyLayout(options.experts(), team.size())
                 : null;
-        this.layout = new BufferLayout(lowLatency == null ? 0 : lowLatency.bytes(), 0);
+        NormalPlaces sized = options.experts().hasNormalMode() ? new NormalPlaces(options.experts(), team.size(), 0) : null;
+        this.layout = new BufferLayout(
+                lowLatency == null ? 0 : lowLatency.bytes(), sized == null ? 0 : sized.bytes());
+        this.normal = sized == null ? null : new NormalPlaces(options.experts(), team.size(), layout.normalOffset);
     }
 
     static CompletableFuture<GpuExpertBuffer> create(
@@ -65,7 +69,8 @@ final class GpuBufferFormation {
         LowLatencyLayout forLowLatency = lowLatency;
         CompletableFuture<@Nullable LowLatencyMemory> lowLatencyMemory =
                 forLowLatency == null ? CompletableFuture.completedFuture(null) : lowLatencyMemory(forLowLatency);
-        CompletableFuture<Void> all = CompletableFuture.allOf(words, stream, kernels, lowLatencyMemory);
+        CompletableFuture<NormalMode.@Nullable Parts> normalParts = normalParts();
+        CompletableFuture<Void> all = CompletableFuture.allOf(words, stream, kernels, lowLatencyMemory, normalParts);
         ExpertOptions experts = options.experts();
         return TeamRegion.map(
                         team,
@@ -83,8 +88,10 @@ final class GpuBufferFormation {
                     BufferCore core = new BufferCore(team, options, stream.join(), words.join(), windows, layout);
                     LowLatencyMemory memory = lowLatencyMemory.join();
                     LowLatencyCalls calls = memory == null ? null : new LowLatencyCalls(core, memory);
+                    NormalMode.Parts parts = normalParts.join();
+                    NormalMode normalMode = parts == null ? null : new NormalMode(core, parts);
                     GpuExpertBuffer made =
-                            new DefaultGpuExpertBuffer(core, window.join(), given == null, kernels.join(), calls);
+                            new DefaultGpuExpertBuffer(core, window.join(), given == null, kernels.join(), calls, normalMode);
                     words.join().watch();
                     return made;
                 })
@@ -108,6 +115,18 @@ final class GpuBufferFormation {
         return CompletableFuture.allOf(results.getFirst(), results.getLast(), kernels)
                 .thenApply(nothing -> new LowLatencyMemory(
                         of, results.stream().map(CompletableFuture::join).toList(), kernels.join()));
+    }
+
+    /** What normal mode needs, or null without it. */
+    private CompletableFuture<NormalMode.@Nullable Parts> normalParts() {
+        NormalPlaces places = normal;
+        if (places == null) {
+            return CompletableFuture.completedFuture(null);
+        }
+        CompletableFuture<PinnedBuffer> summaries = tried(
+                () -> PinnedBuffer.allocate(gpu, NormalMode.summariesBytes(places)), PinnedBuffer::close);
+        return loaded("normal")
+                .thenCombine(summaries, (kernels, told) -> new NormalMode.Parts(places, kernels, told));
     }
 
     /** The kernels of a source file, compiled by a thread of their own. */

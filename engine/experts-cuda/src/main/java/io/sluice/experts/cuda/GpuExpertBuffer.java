@@ -81,12 +81,20 @@ public interface GpuExpertBuffer {
     GpuLowLatency lowLatency();
 
     /**
+     * Returns the calls of normal mode.
+     *
+     * @return always the same object
+     * @throws IllegalStateException if the buffer was created without them
+     */
+    GpuNormalMode normalMode();
+
+    /**
      * Returns a wait for calls, which allocates nothing for each arming.
      *
      * @param callback called on the team's loop once for each arming, with the number of the call in its stream that was reached; or with
      *     an error if this or a later call that was started has failed: {@link io.sluice.experts.ExpertsLostException}, {@link
      *     io.sluice.collectives.CollectiveTimeoutException}, {@link io.sluice.collectives.CollectiveMismatchException}, {@link
-     *     InvalidChoiceException}, {@link io.sluice.collectives.TeamRevokedException}, {@link
+     *     InvalidChoiceException}, {@link TooManyRowsException}, {@link io.sluice.collectives.TeamRevokedException}, {@link
      *     io.sluice.experts.ExpertBufferClosedException}; or one of {@link GpuStream#onReached}
      * @return the wait, not armed
      */

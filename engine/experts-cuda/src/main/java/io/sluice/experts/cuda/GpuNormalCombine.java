@@ -1,0 +1,26 @@
+package io.sluice.experts.cuda;
+
+/** A prepared combine of normal mode. */
+public final class GpuNormalCombine extends GpuNormalCall {
+    private final GpuNormalHandle handle;
+
+    GpuNormalCombine(Prepared prepared, GpuNormalHandle handle) {
+        super(prepared);
+        this.handle = handle;
+    }
+
+    @Override
+    void ensureStartable() {
+        handle.ensureStarted();
+    }
+
+    @Override
+    void started(long number) {
+        // nothing is kept
+    }
+
+    @Override
+    void release() {
+        // has nothing but the regions
+    }
+}
