@@ -112,8 +112,7 @@ final class ExpertWords {
                                 .formatted(rank, team, team.rank()));
             case BufferLayout.OVERFULL ->
                 new TooManyRowsException("%d rows are to lie at rank %d of %s, and there is room for %d"
-                        .formatted(
-                                detail(BufferLayout.TOKEN_OFFSET), rank, team, detail(BufferLayout.EXPERT_OFFSET)));
+                        .formatted(detail(BufferLayout.TOKEN_OFFSET), rank, team, detail(BufferLayout.EXPERT_OFFSET)));
             case BufferLayout.NOT_PREPARED ->
                 new CollectiveMismatchException(
                         "rank %d of %s calls with a layout or a handle that is not of its %d tokens: start that before, with as many"

@@ -32,12 +32,11 @@ final class GpuBufferFormation {
         this.team = team;
         this.gpu = gpu;
         this.options = options;
-        this.lowLatency = options.experts().hasLowLatency()
-                ? new LowLatencyLayout(options.experts(), team.size())
-                : null;
-        NormalPlaces sized = options.experts().hasNormalMode() ? new NormalPlaces(options.experts(), team.size(), 0) : null;
-        this.layout = new BufferLayout(
-                lowLatency == null ? 0 : lowLatency.bytes(), sized == null ? 0 : sized.bytes());
+        this.lowLatency =
+                options.experts().hasLowLatency() ? new LowLatencyLayout(options.experts(), team.size()) : null;
+        NormalPlaces sized =
+                options.experts().hasNormalMode() ? new NormalPlaces(options.experts(), team.size(), 0) : null;
+        this.layout = new BufferLayout(lowLatency == null ? 0 : lowLatency.bytes(), sized == null ? 0 : sized.bytes());
         this.normal = sized == null ? null : new NormalPlaces(options.experts(), team.size(), layout.normalOffset);
     }
 
@@ -90,16 +89,15 @@ final class GpuBufferFormation {
                     LowLatencyCalls calls = memory == null ? null : new LowLatencyCalls(core, memory);
                     NormalMode.Parts parts = normalParts.join();
                     NormalMode normalMode = parts == null ? null : new NormalMode(core, parts);
-                    GpuExpertBuffer made =
-                            new DefaultGpuExpertBuffer(core, window.join(), given == null, kernels.join(), calls, normalMode);
+                    GpuExpertBuffer made = new DefaultGpuExpertBuffer(
+                            core, window.join(), given == null, kernels.join(), calls, normalMode);
                     words.join().watch();
                     return made;
                 })
                 .whenComplete((made, error) -> {
                     if (error != null) {
                         // also what is still being taken
-                        all.whenComplete(
-                                (nothing, ignored) -> taken.reversed().forEach(Runnable::run));
+                        all.whenComplete((nothing, ignored) -> taken.reversed().forEach(Runnable::run));
                     }
                 });
     }
@@ -123,10 +121,9 @@ final class GpuBufferFormation {
         if (places == null) {
             return CompletableFuture.completedFuture(null);
         }
-        CompletableFuture<PinnedBuffer> summaries = tried(
-                () -> PinnedBuffer.allocate(gpu, NormalMode.summariesBytes(places)), PinnedBuffer::close);
-        return loaded("normal")
-                .thenCombine(summaries, (kernels, told) -> new NormalMode.Parts(places, kernels, told));
+        CompletableFuture<PinnedBuffer> summaries =
+                tried(() -> PinnedBuffer.allocate(gpu, NormalMode.summariesBytes(places)), PinnedBuffer::close);
+        return loaded("normal").thenCombine(summaries, (kernels, told) -> new NormalMode.Parts(places, kernels, told));
     }
 
     /** The kernels of a source file, compiled by a thread of their own. */

@@ -177,8 +177,8 @@ final class NormalMode implements GpuNormalMode, GpuMode {
         GpuNormalCall.Prepared prepared =
                 launch.prepared(kernel, core.options().normalBlocks(), NormalPlaces.DISPATCH_THREADS);
         MemorySegment told = summaries.segment().asSlice(summary, places.summaryBytes());
-        GpuNormalResult result = new GpuNormalResult(
-                core.stream(), places, core.windows().local(), told, slot, options, to != null);
+        GpuNormalResult result =
+                new GpuNormalResult(core.stream(), places, core.windows().local(), told, slot, options, to != null);
         return new GpuNormalDispatch(prepared, this, result, handle, to);
     }
 
@@ -315,8 +315,7 @@ final class NormalMode implements GpuNormalMode, GpuMode {
 
     /** Makes a call that has memory of its own. */
     private <T> T keeping(long bytes, Function<OwnRegion, T> make) {
-        OwnRegion memory =
-                new OwnRegion(core.team().engine(), core.stream().device(), bytes);
+        OwnRegion memory = new OwnRegion(core.team().engine(), core.stream().device(), bytes);
         regions.add(memory);
         try {
             return make.apply(memory);

@@ -128,8 +128,7 @@ class GpuNormalFailureTest {
     void a_rank_that_closes_its_buffer_ends_those_that_wait_for_it() {
         try (GpuExpertRanks ranks = form()) {
             List<Calls> calls = calls(ranks);
-            CompletableFuture<@Nullable Void> end =
-                    ranks.start(0, calls.get(0).dispatch(PLAIN)::start);
+            CompletableFuture<@Nullable Void> end = ranks.start(0, calls.get(0).dispatch(PLAIN)::start);
             Patience.await(ranks.buffer(1).closeAsync());
             assertThat(failure(end))
                     .isInstanceOfSatisfying(
@@ -142,8 +141,7 @@ class GpuNormalFailureTest {
     void a_rank_that_is_lost_ends_those_that_wait_for_it() {
         try (GpuExpertRanks ranks = form()) {
             List<Calls> calls = calls(ranks);
-            CompletableFuture<@Nullable Void> end =
-                    ranks.start(0, calls.get(0).dispatch(PLAIN)::start);
+            CompletableFuture<@Nullable Void> end = ranks.start(0, calls.get(0).dispatch(PLAIN)::start);
             Patience.await(ranks.engine(1).closeAsync());
             assertThat(failure(end))
                     .isInstanceOfSatisfying(
@@ -308,14 +306,7 @@ class GpuNormalFailureTest {
             assertThatThrownBy(() -> all.get(1)
                             .mode
                             .prepareDispatch(
-                                    all.get(1).x,
-                                    0,
-                                    all.get(1).choices,
-                                    0,
-                                    all.get(1).weights,
-                                    0,
-                                    calls.layout,
-                                    PLAIN))
+                                    all.get(1).x, 0, all.get(1).choices, 0, all.get(1).weights, 0, calls.layout, PLAIN))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("another buffer");
             assertThatThrownBy(() -> calls.dispatch(PLAIN.withWorstTokens(2 * TOKENS + 1)))
@@ -326,15 +317,14 @@ class GpuNormalFailureTest {
             calls.dispatch(PLAIN).close();
             GpuNormalDispatch dispatch = calls.dispatch(PLAIN);
             calls.dispatch(PLAIN);
-            assertThatThrownBy(() -> mode.prepareCombine(
-                            dispatch.handle(), calls.y, 0, null, 0, calls.out, 0, Duration.ZERO))
-                    .isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() ->
-                            mode.prepareCombine(dispatch.handle(), calls.y, 0, null, 0, calls.out, 16, null))
+                            mode.prepareCombine(dispatch.handle(), calls.y, 0, null, 0, calls.out, 0, Duration.ZERO))
+                    .isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> mode.prepareCombine(dispatch.handle(), calls.y, 0, null, 0, calls.out, 16, null))
                     .isInstanceOf(IndexOutOfBoundsException.class);
         }
-        try (GpuExpertRanks ranks = GpuExpertRanks.form(
-                1, GpuExpertOptions.of(SHAPE.options().normalMode(false)))) {
+        try (GpuExpertRanks ranks =
+                GpuExpertRanks.form(1, GpuExpertOptions.of(SHAPE.options().normalMode(false)))) {
             assertThatThrownBy(() -> ranks.buffer(0).normalMode()).isInstanceOf(IllegalStateException.class);
         }
     }

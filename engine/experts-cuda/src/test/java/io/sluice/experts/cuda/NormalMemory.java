@@ -51,8 +51,7 @@ final class NormalMemory {
     /** Both have the same bytes, and the GPU's guards are as they were. */
     void checkSame(String what) {
         MemorySegment found = bytes.get();
-        assertThat(found.asSlice(GUARD, length)
-                        .mismatch(host.segment().asSlice(GUARD, length)))
+        assertThat(found.asSlice(GUARD, length).mismatch(host.segment().asSlice(GUARD, length)))
                 .as("first different byte of %s", what)
                 .isEqualTo(-1);
         assertThat(found.mismatch(host.segment())).as("guards of %s", what).isEqualTo(-1);

@@ -173,8 +173,7 @@ final class NormalRun implements AutoCloseable {
     }
 
     private void checkLayout(Rank own, int rank) {
-        MemorySegment toRanks =
-                ranks.bytes(rank, own.layout.tokensToRanks()).get();
+        MemorySegment toRanks = ranks.bytes(rank, own.layout.tokensToRanks()).get();
         MemorySegment toExperts =
                 ranks.bytes(rank, own.layout.tokensToExperts()).get();
         MemorySegment positions = ranks.bytes(rank, own.layout.positions()).get();
