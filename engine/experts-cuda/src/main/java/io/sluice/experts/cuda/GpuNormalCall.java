@@ -7,16 +7,18 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * A call of normal mode that was checked and prepared, and is started again and again. It keeps the regions that it was given leased until
- * it is closed. Starts are for one thread of a buffer at a time; closing is for any thread.
+ * it or the buffer is closed. Starts are for one thread of a buffer at a time; closing is for any thread.
  */
 public abstract sealed class GpuNormalCall implements AutoCloseable
         permits GpuNormalLayout, GpuNormalDispatch, GpuNormalCombine {
+    private final NormalMode mode;
     private final BufferCore core;
     private final GpuWork work;
     private final List<MappedRegion> used;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    GpuNormalCall(Prepared prepared) {
+    GpuNormalCall(NormalMode mode, Prepared prepared) {
+        this.mode = mode;
         this.core = prepared.core();
         this.work = prepared.work();
         this.used = prepared.used();
@@ -52,10 +54,15 @@ public abstract sealed class GpuNormalCall implements AutoCloseable
     }
 
     private long start(boolean isNumbered) {
+        core.ensureUsable();
         ensureStartable();
         long number = core.submit(work, isNumbered);
         started(number);
         return number;
+    }
+
+    NormalMode mode() {
+        return mode;
     }
 
     /** Throws if what it needs was never started. */
@@ -73,6 +80,7 @@ public abstract sealed class GpuNormalCall implements AutoCloseable
         if (closed.compareAndSet(false, true)) {
             used.forEach(MappedRegion::close);
             release();
+            mode.closed(this);
         }
     }
 }

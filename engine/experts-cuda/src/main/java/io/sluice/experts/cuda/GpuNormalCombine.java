@@ -4,8 +4,8 @@ package io.sluice.experts.cuda;
 public final class GpuNormalCombine extends GpuNormalCall {
     private final GpuNormalHandle handle;
 
-    GpuNormalCombine(Prepared prepared, GpuNormalHandle handle) {
-        super(prepared);
+    GpuNormalCombine(NormalMode mode, Prepared prepared, GpuNormalHandle handle) {
+        super(mode, prepared);
         this.handle = handle;
     }
 

@@ -4,20 +4,18 @@ import org.jspecify.annotations.Nullable;
 
 /** A prepared dispatch of normal mode, and memory of the buffer for its result, which each start fills again. */
 public final class GpuNormalDispatch extends GpuNormalCall {
-    private final NormalMode mode;
     private final GpuNormalResult result;
     private final GpuNormalHandle handle;
     // null with a handle
     private final @Nullable GpuNormalLayout layout;
 
     GpuNormalDispatch(
-            Prepared prepared,
             NormalMode mode,
+            Prepared prepared,
             GpuNormalResult result,
             GpuNormalHandle handle,
             @Nullable GpuNormalLayout layout) {
-        super(prepared);
-        this.mode = mode;
+        super(mode, prepared);
         this.result = result;
         this.handle = handle;
         this.layout = layout;
@@ -61,6 +59,6 @@ public final class GpuNormalDispatch extends GpuNormalCall {
 
     @Override
     void release() {
-        mode.freeSlot(result.slot());
+        mode().freeSlot(result.slot());
     }
 }

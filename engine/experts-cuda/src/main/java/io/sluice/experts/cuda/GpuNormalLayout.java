@@ -7,15 +7,13 @@ import io.sluice.engine.MemoryRegion;
  * start, and belongs to it until it is closed. A dispatch that was started has taken over what it needs.
  */
 public final class GpuNormalLayout extends GpuNormalCall {
-    private final NormalMode mode;
     private final NormalPlaces places;
     private final OwnRegion memory;
     private final int tokens;
     private volatile boolean isStarted;
 
-    GpuNormalLayout(Prepared prepared, NormalMode mode, NormalPlaces places, OwnRegion memory, int tokens) {
-        super(prepared);
-        this.mode = mode;
+    GpuNormalLayout(NormalMode mode, Prepared prepared, NormalPlaces places, OwnRegion memory, int tokens) {
+        super(mode, prepared);
         this.places = places;
         this.memory = memory;
         this.tokens = tokens;
@@ -59,7 +57,7 @@ public final class GpuNormalLayout extends GpuNormalCall {
     }
 
     boolean isOf(NormalMode candidate) {
-        return mode.equals(candidate);
+        return mode().equals(candidate);
     }
 
     OwnRegion memory() {
@@ -82,6 +80,6 @@ public final class GpuNormalLayout extends GpuNormalCall {
 
     @Override
     void release() {
-        mode.giveBack(memory);
+        mode().giveBack(memory);
     }
 }

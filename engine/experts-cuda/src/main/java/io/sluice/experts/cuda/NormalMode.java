@@ -43,6 +43,7 @@ final class NormalMode implements GpuNormalMode, GpuMode {
     private final GpuKernel combine;
     private final Map<DispatchFormat, GpuKernel> dispatches = new EnumMap<>(DispatchFormat.class);
     private final Set<OwnRegion> regions = ConcurrentHashMap.newKeySet();
+    private final Set<GpuNormalCall> calls = ConcurrentHashMap.newKeySet();
     private final Object slotsLock = new Object();
     private int takenSlots;
     private volatile int senders = SENDERS;
@@ -93,12 +94,12 @@ final class NormalMode implements GpuNormalMode, GpuMode {
                 launch.put(NormalPlaces.LAYOUT_CHOICES, topkIdx, topkIdxOffset);
                 launch.put(NormalPlaces.LAYOUT_TO, memory);
                 launch.putLong(NormalPlaces.LAYOUT_TOKENS, tokens);
-                return new GpuNormalLayout(
-                        launch.prepared(layout, places.ranks, NormalPlaces.LAYOUT_THREADS),
+                return opened(new GpuNormalLayout(
                         this,
+                        launch.prepared(layout, places.ranks, NormalPlaces.LAYOUT_THREADS),
                         places,
                         memory,
-                        tokens);
+                        tokens));
             }
         });
     }
@@ -179,7 +180,7 @@ final class NormalMode implements GpuNormalMode, GpuMode {
         MemorySegment told = summaries.segment().asSlice(summary, places.summaryBytes());
         GpuNormalResult result =
                 new GpuNormalResult(core.stream(), places, core.windows().local(), told, slot, options, to != null);
-        return new GpuNormalDispatch(prepared, this, result, handle, to);
+        return opened(new GpuNormalDispatch(this, prepared, result, handle, to));
     }
 
     private void check(NormalOptions options) {
@@ -246,8 +247,10 @@ final class NormalMode implements GpuNormalMode, GpuMode {
             launch.putLong(NormalPlaces.COMBINE_PATIENCE, patience(timeout));
             launch.putInt(NormalPlaces.COMBINE_TOKENS, handle.tokens());
             launch.putInt(NormalPlaces.COMBINE_SENDERS, senders);
-            return new GpuNormalCombine(
-                    launch.prepared(combine, core.options().normalBlocks(), NormalPlaces.COMBINE_THREADS), handle);
+            return opened(new GpuNormalCombine(
+                    this,
+                    launch.prepared(combine, core.options().normalBlocks(), NormalPlaces.COMBINE_THREADS),
+                    handle));
         }
     }
 
@@ -313,6 +316,18 @@ final class NormalMode implements GpuNormalMode, GpuMode {
         }
     }
 
+    private <C extends GpuNormalCall> C opened(C call) {
+        calls.add(call);
+        if (isClosed) {
+            call.close();
+        }
+        return call;
+    }
+
+    void closed(GpuNormalCall call) {
+        calls.remove(call);
+    }
+
     /** Makes a call that has memory of its own. */
     private <T> T keeping(long bytes, Function<OwnRegion, T> make) {
         OwnRegion memory = new OwnRegion(core.team().engine(), core.stream().device(), bytes);
@@ -334,6 +349,8 @@ final class NormalMode implements GpuNormalMode, GpuMode {
     @Override
     public CompletableFuture<Void> close() {
         isClosed = true;
+        // so that they keep no regions of the user's
+        calls.forEach(GpuNormalCall::close);
         summaries.close();
         List<CompletableFuture<?>> parts = new ArrayList<>();
         for (OwnRegion each : regions) {

@@ -12,6 +12,7 @@ import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.experts.DispatchFormat;
+import io.sluice.experts.ExpertBufferClosedException;
 import io.sluice.experts.ExpertsLostException;
 import io.sluice.experts.NormalOptions;
 import io.sluice.experts.TooManyLiveResultsException;
@@ -285,6 +286,22 @@ class GpuNormalFailureTest {
             for (MemoryRegion each : List.of(calls.x, calls.choices, calls.weights, calls.y, calls.out)) {
                 Patience.await(each.close());
             }
+        }
+    }
+
+    @Test
+    void a_closed_buffer_keeps_no_regions() {
+        try (GpuExpertRanks ranks = form()) {
+            Calls calls = calls(ranks).get(0);
+            GpuNormalDispatch dispatch = calls.dispatch(PLAIN);
+            GpuNormalCombine combine = calls.combine(dispatch.handle());
+            Patience.await(ranks.buffer(0).closeAsync());
+            for (MemoryRegion each : List.of(calls.x, calls.choices, calls.weights, calls.y, calls.out)) {
+                Patience.await(each.close());
+            }
+            assertThatThrownBy(dispatch::start).isInstanceOf(ExpertBufferClosedException.class);
+            assertThatThrownBy(combine::start).isInstanceOf(SluiceException.class);
+            assertThatThrownBy(() -> calls.dispatch(PLAIN)).isInstanceOf(ExpertBufferClosedException.class);
         }
     }
 
