@@ -431,15 +431,26 @@ struct sending {
 struct targets {
     int rows[2];
     unsigned mask[2];
+    int positions[2];           // of the next token
 
-    __device__ void find(const int *positions, unsigned ranks, unsigned token, const sending &shared) {
+    __device__ void read_ahead(const int *from, unsigned ranks, unsigned token, unsigned tokens) {
         unsigned lane = threadIdx.x % LANES;
+#pragma unroll
         for (unsigned half = 0; half < 2; half++) {
             unsigned rank = lane + half * LANES;
-            rows[half] = rank < ranks ? positions[(uint64_t)token * ranks + rank] : -1;
+            positions[half] = rank < ranks && token < tokens ? from[(uint64_t)token * ranks + rank] : -1;
+        }
+    }
+
+    /* Goes on to the token that was read ahead. */
+    __device__ void go_on(const sending &shared) {
+        unsigned lane = threadIdx.x % LANES;
+#pragma unroll
+        for (unsigned half = 0; half < 2; half++) {
+            rows[half] = positions[half];
             mask[half] = __ballot_sync(ALL_LANES, rows[half] >= 0);
             if (rows[half] >= 0) {
-                rows[half] += shared.rows[rank];
+                rows[half] += shared.rows[lane + half * LANES];
             }
         }
     }
@@ -463,17 +474,27 @@ struct targets {
     }
 };
 
+/* A choice and a weight of a token for each lane. */
+struct note {
+    int64_t choice;
+    float weight;
+
+    __device__ void read(const dispatch &what, const normal &in, unsigned token) {
+        unsigned lane = threadIdx.x % LANES;
+        choice = -1;
+        weight = 0;
+        if (what.choices != nullptr && lane < in.top_k) {
+            choice = what.choices[(uint64_t)token * in.top_k + lane];
+            weight = what.weights[(uint64_t)token * in.top_k + lane];
+        }
+    }
+};
+
 /* Which token a row is, and its choices and weights. */
 static __device__ void write_note(
-        const dispatch &what, const normal &in, const sending &shared, const targets &to, unsigned token) {
+        const dispatch &what, const normal &in, const sending &shared, const targets &to, unsigned token, const note &note) {
     unsigned lane = threadIdx.x % LANES;
-    int64_t choice = -1;
-    float weight = 0;
     bool has_choice = what.choices != nullptr && lane < in.top_k;
-    if (has_choice) {
-        choice = what.choices[(uint64_t)token * in.top_k + lane];
-        weight = what.weights[(uint64_t)token * in.top_k + lane];
-    }
     unsigned mask_0 = to.mask[0];
     unsigned mask_1 = to.mask[1];
     unsigned rank;
@@ -484,10 +505,10 @@ static __device__ void write_note(
             ((int *)(slot + in.sources_in_slot))[row] = (int)token;
         }
         if (has_choice) {
-            int64_t local = choice - (int64_t)rank * in.experts;
+            int64_t local = note.choice - (int64_t)rank * in.experts;
             bool is_there = local >= 0 && local < in.experts;
             ((int64_t *)(slot + in.choices_in_slot))[row * in.top_k + lane] = is_there ? local : -1;
-            ((float *)(slot + in.weights_in_slot))[row * in.top_k + lane] = is_there ? weight : 0;
+            ((float *)(slot + in.weights_in_slot))[row * in.top_k + lane] = is_there ? note.weight : 0;
         }
     }
 }
@@ -577,7 +598,7 @@ static __device__ void write_fp8(
     }
 }
 
-/* A warp's share of the tokens, piece after piece. The next piece is under way while one is written. */
+/* A warp's share of the tokens, piece after piece. The next piece, and where the next token goes, are under way while one is written. */
 template <format FORM>
 static __device__ void send_rows(const dispatch &what, const normal &in, const sending &shared, const int *positions) {
     unsigned pieces = (in.hidden + CHANNELS_AT_ONCE - 1) / CHANNELS_AT_ONCE;
@@ -594,7 +615,11 @@ static __device__ void send_rows(const dispatch &what, const normal &in, const s
     uint4 ahead[VECTORS_AT_ONCE];
     load<FORM>(ahead, what.x, in.hidden, token, piece);
     targets to;
-    to.find(positions, in.buffer.ranks, token, shared);
+    to.read_ahead(positions, in.buffer.ranks, token, what.tokens);
+    note note;
+    note.read(what, in, token);
+    to.go_on(shared);
+    to.read_ahead(positions, in.buffer.ranks, token + 1, what.tokens);
     for (; at < last; at++) {
         uint4 values[VECTORS_AT_ONCE];
 #pragma unroll
@@ -607,16 +632,18 @@ static __device__ void send_rows(const dispatch &what, const normal &in, const s
         if (at + 1 < last) {
             load<FORM>(ahead, what.x, in.hidden, next_token, next_piece);
         }
-        if (piece == 0) {
-            write_note(what, in, shared, to, token);
-        }
         if (FORM == BF16) {
             write_bf16(in, shared, to, piece, values);
         } else {
             write_fp8<FORM>(in, shared, to, piece, values);
         }
+        if (ends) {
+            write_note(what, in, shared, to, token, note);
+        }
         if (ends && at + 1 < last) {
-            to.find(positions, in.buffer.ranks, next_token, shared);
+            note.read(what, in, next_token);
+            to.go_on(shared);
+            to.read_ahead(positions, in.buffer.ranks, next_token + 1, what.tokens);
         }
         token = next_token;
         piece = next_piece;
@@ -891,6 +918,28 @@ static __device__ uint4 narrowed(const float *sums) {
 
 static const unsigned SUMS_AT_ONCE = 2;
 
+/* The next of a token's rows, which lanes have by rank; it is taken out of the masks. NULL if there is none. */
+static __device__ const uint4 *next_row(const char *const *from, unsigned *mask) {
+    if (mask[0] != 0) {
+        unsigned lane = __ffs(mask[0]) - 1;
+        mask[0] &= mask[0] - 1;
+        return (const uint4 *)__shfl_sync(ALL_LANES, (unsigned long long)from[0], lane);
+    }
+    if (mask[1] != 0) {
+        unsigned lane = __ffs(mask[1]) - 1;
+        mask[1] &= mask[1] - 1;
+        return (const uint4 *)__shfl_sync(ALL_LANES, (unsigned long long)from[1], lane);
+    }
+    return nullptr;
+}
+
+static __device__ void load_sums(uint4 *values, const uint4 *row, uint64_t at, uint64_t count) {
+#pragma unroll
+    for (unsigned i = 0; i < SUMS_AT_ONCE; i++) {
+        values[i] = row != nullptr && at + i * LANES < count ? row[at + i * LANES] : make_uint4(0, 0, 0, 0);
+    }
+}
+
 /* Adds what ranks have made of tokens, in the order of the ranks. False if a rank's rows do not come. */
 static __device__ bool add_up(const combine &what, const normal &in, uint64_t generation) {
     unsigned ranks = in.buffer.ranks;
@@ -924,19 +973,21 @@ static __device__ bool add_up(const combine &what, const normal &in, uint64_t ge
         }
         for (uint64_t at = lane; at - lane < row_vectors; at += SUMS_AT_ONCE * LANES) {
             float sums[SUMS_AT_ONCE][CHANNELS_OF_VECTOR] = {};
+            unsigned rest[2] = {mask[0], mask[1]};
+            // two rows are under way at once
+            for (const uint4 *row = next_row(from, rest); row != nullptr; row = next_row(from, rest)) {
+                const uint4 *second = next_row(from, rest);
+                uint4 values[2][SUMS_AT_ONCE];
+                load_sums(values[0], row, at, row_vectors);
+                load_sums(values[1], second, at, row_vectors);
 #pragma unroll
-            for (unsigned half = 0; half < 2; half++) {
-                for (unsigned rest = mask[half]; rest != 0; rest &= rest - 1) {
-                    const uint4 *row = (const uint4 *)__shfl_sync(
-                            ALL_LANES, (unsigned long long)from[half], __ffs(rest) - 1);
-                    uint4 values[SUMS_AT_ONCE];
+                for (unsigned i = 0; i < SUMS_AT_ONCE; i++) {
+                    add(sums[i], values[0][i]);
+                }
+                if (second != nullptr) {
 #pragma unroll
                     for (unsigned i = 0; i < SUMS_AT_ONCE; i++) {
-                        values[i] = at + i * LANES < row_vectors ? row[at + i * LANES] : make_uint4(0, 0, 0, 0);
-                    }
-#pragma unroll
-                    for (unsigned i = 0; i < SUMS_AT_ONCE; i++) {
-                        add(sums[i], values[i]);
+                        add(sums[i], values[1][i]);
                     }
                 }
             }
