@@ -24,20 +24,18 @@ import java.nio.file.StandardCopyOption;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 
 /**
  * How long normal mode takes on the machine's GPUs, one process a rank: {@code RANK RANKS FILE}, where rank 0 puts its address into the
  * file. Properties {@code tokens}, {@code hidden}, {@code topk}, {@code experts}, {@code blocks}, {@code senders} and {@code launches} have
- * other sizes than 4,096 tokens of 7,168 with 8 of 256 experts. Times are those of launches that follow each other, without what the first
- * and the last take: the difference between a long and a short series. Bytes are counted as DeepEP does: what a rank receives, its own
+ * other sizes than 4,096 tokens of 7,168 with 8 of 256 experts. Times are those of launches that follow each other, by the device's
+ * clock. Bytes are counted as DeepEP does: what a rank receives, its own
  * tokens included. All rows and all sums are compared with what they must be.
  */
 final class GpuNormalFigures {
     private static final int ROUNDS = 5;
-    private static final int LONG = 3;
 
     private final NormalFigureData data;
     private final TransferEngine engine;
@@ -45,7 +43,7 @@ final class GpuNormalFigures {
     private final Team team;
     private final String gpu;
     private final int rank;
-    private final int launches = Integer.getInteger("launches", 40);
+    private final int launches = Integer.getInteger("launches", 60);
     private final MemoryRegion host;
     private final MemoryRegion x;
     private final MemoryRegion choices;
@@ -115,39 +113,57 @@ final class GpuNormalFigures {
 
     // ---- series ----
 
-    private final AtomicReference<CompletableFuture<Void>> waited = new AtomicReference<>();
-
-    private void await(SignalWait wait, long number) {
-        CompletableFuture<Void> next = new CompletableFuture<>();
-        waited.set(next);
-        wait.arm(number);
-        next.join();
-    }
-
-    private double series(GpuExpertBuffer buffer, GpuNormalCall call, int count) {
-        long begin = System.nanoTime();
+    /** Microseconds of a series, by the device's clock if there is one. Its first launch, in which the ranks meet, does not count. */
+    private double series(GpuExpertBuffer buffer, DeviceClock clock, GpuNormalCall call, int count) {
+        call.startUnnumbered();
+        DeviceClock.Mark begin = clock.mark();
+        long since = System.nanoTime();
         for (int i = 1; i < count; i++) {
             call.startUnnumbered();
         }
         long last = call.start();
+        DeviceClock.Mark end = clock.mark();
         while (buffer.stream().reached() < last) {
             Thread.onSpinWait();
         }
-        return (System.nanoTime() - begin) / 1e3;
+        if (!clock.isOfDevice()) {
+            return (System.nanoTime() - since) / 1e3;
+        }
+        // the event is recorded behind the number
+        await(buffer, call);
+        double micros = clock.micros(begin, end);
+        clock.clear();
+        return micros;
     }
 
-    /** Microseconds of one launch among many. */
-    private double time(GpuExpertBuffer buffer, SignalWait wait, GpuNormalCall call) {
+    private void await(GpuExpertBuffer buffer, GpuNormalCall call) {
+        long last = call.start();
+        while (buffer.stream().reached() < last) {
+            Thread.onSpinWait();
+        }
+    }
+
+    /** Microseconds of one launch among many, the median of some series. */
+    private double time(GpuExpertBuffer buffer, DeviceClock clock, GpuNormalCall call) {
         for (int i = 0; i < 3; i++) {
-            await(wait, call.start());
+            await(buffer, call);
         }
         double[] times = new double[ROUNDS];
         for (int i = 0; i < ROUNDS; i++) {
-            double one = series(buffer, call, launches);
-            times[i] = (series(buffer, call, LONG * launches) - one) / ((LONG - 1) * launches);
+            times[i] = series(buffer, clock, call, launches) / launches;
         }
         Arrays.sort(times);
+        ensureGood(buffer);
         return times[ROUNDS / 2];
+    }
+
+    /** Throws what a call has failed of. */
+    private static void ensureGood(GpuExpertBuffer buffer) {
+        CompletableFuture<Void> good = new CompletableFuture<>();
+        SignalWait wait = buffer.onReached((armed, number, error) -> end(good, error));
+        wait.arm(buffer.stream().submitted());
+        good.join();
+        wait.close();
     }
 
     @SuppressWarnings("SystemOut")
@@ -219,24 +235,24 @@ final class GpuNormalFigures {
         GpuExpertBuffer buffer = GpuExpertBuffer.create(
                         team, gpu, GpuExpertOptions.of(options).withNormalBlocks(blocks))
                 .join();
-        SignalWait wait = buffer.onReached((armed, number, error) -> end(waited.get(), error));
+        DeviceClock clock = new DeviceClock(buffer.stream(), rank % GpuInfo.all().size());
         GpuNormalMode mode = buffer.normalMode();
         ((NormalMode) mode).senders(senders);
         GpuNormalLayout layout = mode.prepareLayout(choices, 0, data.tokens());
-        say(blocks, "layout", time(buffer, wait, layout), 0);
+        say(blocks, "layout", time(buffer, clock, layout), 0);
         GpuNormalHandle handle = null;
         Rows rows = null;
         for (DispatchFormat format : new DispatchFormat[] {DispatchFormat.FP8, DispatchFormat.BF16}) {
             NormalOptions of = NormalOptions.defaults().withFormat(format);
             GpuNormalDispatch dispatch = mode.prepareDispatch(x, 0, choices, 0, weights, 0, layout, of);
-            double micros = time(buffer, wait, dispatch);
+            double micros = time(buffer, clock, dispatch);
             rows = rows(dispatch.result());
             verify(dispatch.result(), rows);
             double bytes = (double) rows.sources().length
                     * (format == DispatchFormat.BF16 ? data.hidden() * 2 : data.hidden() + data.hidden() / 128 * 4);
             say(blocks, format + " fresh", micros, bytes);
             GpuNormalDispatch again = mode.prepareDispatchAgain(x, 0, dispatch.handle(), of);
-            micros = time(buffer, wait, again);
+            micros = time(buffer, clock, again);
             verify(again.result(), rows);
             say(blocks, format + " cached", micros, bytes);
             again.close();
@@ -247,16 +263,15 @@ final class GpuNormalFigures {
                 dispatch.handle().close();
             }
         }
-        combine(blocks, buffer, wait, mode, handle, rows);
+        combine(blocks, buffer, clock, mode, handle, rows);
         layout.close();
-        wait.close();
         buffer.closeAsync().join();
     }
 
     private void combine(
             int blocks,
             GpuExpertBuffer buffer,
-            SignalWait wait,
+            DeviceClock clock,
             GpuNormalMode mode,
             GpuNormalHandle handle,
             Rows rows) {
@@ -266,7 +281,7 @@ final class GpuNormalFigures {
                 .forEach(i -> data.put(host.segment(), i, rows.sources()[i], rows.tokens()[i], rank));
         put(y);
         GpuNormalCombine combine = mode.prepareCombine(handle, y, 0, null, 0, out, 0, null);
-        double micros = time(buffer, wait, combine);
+        double micros = time(buffer, clock, combine);
         MemorySegment found = get(out);
         verify("sums", data.tokens(), i -> data.isSum(found, rank, i, ownChoices));
         say(blocks, "combine", micros, received * data.hidden() * 2.0);
