@@ -235,7 +235,8 @@ final class GpuNormalFigures {
         GpuExpertBuffer buffer = GpuExpertBuffer.create(
                         team, gpu, GpuExpertOptions.of(options).withNormalBlocks(blocks))
                 .join();
-        DeviceClock clock = new DeviceClock(buffer.stream(), rank % GpuInfo.all().size());
+        DeviceClock clock =
+                new DeviceClock(buffer.stream(), rank % GpuInfo.all().size());
         GpuNormalMode mode = buffer.normalMode();
         ((NormalMode) mode).senders(senders);
         GpuNormalLayout layout = mode.prepareLayout(choices, 0, data.tokens());
