@@ -315,6 +315,55 @@ static void test_callers(const struct gpu *gpu) {
     CHECK_SAME(sluice_cuda_stream_adopt(NULL, NULL), -CUDA_INVALID_VALUE);
 }
 
+/* Launches that follow each other, with the arguments that they had when the graph was made; and the time that they take. */
+static void test_graphs(const struct gpu *gpu) {
+    int64_t fill = sluice_cuda_module_function(gpu->kernels, "sluice_fill_pattern");
+    int64_t compare = sluice_cuda_module_function(gpu->kernels, "sluice_compare_pattern");
+    CHECK(fill > 0 && compare > 0);
+    uint64_t address = seen(pinned->bytes);
+    uint64_t bytes = 1000;
+    uint64_t seed = 5;
+    uint64_t result = seen(&pinned->signal);
+    void *arguments[] = {&address, &bytes, &seed, &result};
+    struct sluice_cuda_request launches[2];
+    for (int i = 0; i < 2; i++) {
+        launches[i] = (struct sluice_cuda_request){
+            .stream = (int64_t)(intptr_t)gpu->stream, .operation = SLUICE_CUDA_LAUNCH, .count = 1, .bytes = 32,
+            .source = (uint64_t)(i == 0 ? fill : compare), .destinations = (uint64_t)(uintptr_t)arguments,
+        };
+    }
+    int64_t graph = sluice_cuda_graph_create(launches, 2);
+    CHECK(graph > 0);
+    CHECK_SAME(count_of("graphs"), 1);
+    bytes = 0;
+    int64_t begin = sluice_cuda_event_create_timed(gpu->device);
+    int64_t end = sluice_cuda_event_create_timed(gpu->device);
+    CHECK(begin > 0 && end > 0);
+    CHECK_SAME(sluice_cuda_event_elapsed(gpu->device, (void *)(intptr_t)begin, (void *)(intptr_t)end), -CUDA_INVALID_HANDLE);
+    for (int round = 0; round < 3; round++) {
+        fill_pinned(0);
+        pinned->signal = 0;
+        submit(gpu, (struct sluice_cuda_request){.operation = SLUICE_CUDA_RECORD_EVENT, .destination = (uint64_t)begin});
+        submit(gpu, (struct sluice_cuda_request){.operation = SLUICE_CUDA_LAUNCH_GRAPH, .source = (uint64_t)graph});
+        submit(gpu, (struct sluice_cuda_request){.operation = SLUICE_CUDA_RECORD_EVENT, .destination = (uint64_t)end});
+        CHECK_SAME((int64_t)pinned->signal, 0);
+        CHECK(pinned->bytes[0] != 0 && pinned->bytes[999] != pinned->bytes[0]);
+        CHECK(sluice_cuda_event_elapsed(gpu->device, (void *)(intptr_t)begin, (void *)(intptr_t)end) > 0);
+    }
+    CHECK_SAME(sluice_cuda_event_elapsed(gpu->device, NULL, (void *)(intptr_t)end), -CUDA_INVALID_VALUE);
+    CHECK_SAME(sluice_cuda_event_destroy(gpu->device, (void *)(intptr_t)begin), 0);
+    CHECK_SAME(sluice_cuda_event_destroy(gpu->device, (void *)(intptr_t)end), 0);
+    CHECK_SAME(sluice_cuda_graph_destroy((struct sluice_cuda_graph *)(intptr_t)graph), 0);
+    CHECK_SAME(sluice_cuda_graph_create(NULL, 1), -CUDA_INVALID_VALUE);
+    CHECK_SAME(sluice_cuda_graph_create(launches, 0), -CUDA_INVALID_VALUE);
+    launches[1].operation = SLUICE_CUDA_COPY;
+    CHECK_SAME(sluice_cuda_graph_create(launches, 2), -CUDA_INVALID_VALUE);
+    CHECK_SAME(sluice_cuda_graph_destroy(NULL), -CUDA_INVALID_VALUE);
+    launches[0].operation = SLUICE_CUDA_LAUNCH_GRAPH;
+    launches[0].source = 0;
+    CHECK_SAME(sluice_cuda_submit(launches, 1), -CUDA_INVALID_VALUE);
+}
+
 static void send_descriptor(int socket, int descriptor) {
     char control[CMSG_SPACE(sizeof descriptor)] = {0};
     char byte = 0;
@@ -482,6 +531,7 @@ void test_cuda(const char *library) {
     test_events(&first, &second);
     test_refused_word(&first);
     test_callers(&first);
+    test_graphs(&first);
     CHECK_SAME(sluice_cuda_memory_enable_peer(first.device, second.device), 0);
     CHECK_SAME(sluice_cuda_memory_enable_peer(first.device, second.device), 0);
     test_sharing(&first, socket, handle);
@@ -498,5 +548,6 @@ void test_cuda(const char *library) {
     CHECK_SAME(count_of("mappings"), 0);
     CHECK_SAME(count_of("events"), 0);
     CHECK_SAME(count_of("modules"), 0);
+    CHECK_SAME(count_of("graphs"), 0);
     CHECK_SAME(count_of("registrations"), 0);
 }

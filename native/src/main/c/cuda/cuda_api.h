@@ -17,6 +17,9 @@ typedef struct CUstream_st *cuda_stream;
 typedef struct CUevent_st *cuda_event;
 typedef struct CUmod_st *cuda_module;
 typedef struct CUfunc_st *cuda_function;
+typedef struct CUgraph_st *cuda_graph;
+typedef struct CUgraphNode_st *cuda_node;
+typedef struct CUgraphExec_st *cuda_graph_program;
 
 enum {
     CUDA_SUCCESS = 0,
@@ -105,6 +108,8 @@ enum {
 #define CUDA_JIT_ERROR_LOG 5
 #define CUDA_JIT_ERROR_LOG_BYTES 6
 #define CUDA_FUNCTION_SHARED_BYTES 8
+#define CUDA_NODE_PRIORITY 8
+#define CUDA_NODE_ATTRIBUTE_BYTES 64
 
 #define CUDA_UUID_BYTES 16
 #define CUDA_IPC_HANDLE_BYTES 64
@@ -136,6 +141,26 @@ struct cuda_allocation_properties {
 struct cuda_access {
     struct cuda_location location;
     int flags;
+};
+
+/* CUDA_KERNEL_NODE_PARAMS of version 1, as cuGraphAddKernelNode without a suffix takes it. */
+struct cuda_kernel_node {
+    cuda_function function;
+    unsigned grid_x;
+    unsigned grid_y;
+    unsigned grid_z;
+    unsigned block_x;
+    unsigned block_y;
+    unsigned block_z;
+    unsigned shared_bytes;
+    void **arguments;
+    void **extra;
+};
+
+/* CUlaunchAttributeValue. */
+union cuda_node_attribute {
+    int priority;
+    uint64_t bytes[CUDA_NODE_ATTRIBUTE_BYTES / sizeof(uint64_t)];
 };
 
 /* FUNCTION(member name, symbol name, parameters) for each function that every driver from 11.7 on has. */
@@ -199,10 +224,23 @@ struct cuda_access {
     FUNCTION(stream_write_value, cuStreamWriteValue64_v2, \
             (cuda_stream stream, cuda_address address, uint64_t value, unsigned flags)) \
     FUNCTION(stream_call, cuLaunchHostFunc, (cuda_stream stream, void (*function)(void *argument), void *argument)) \
+    FUNCTION(stream_priority, cuStreamGetPriority, (cuda_stream stream, int *priority)) \
     FUNCTION(event_create, cuEventCreate, (cuda_event *event, unsigned flags)) \
     FUNCTION(event_destroy, cuEventDestroy_v2, (cuda_event event)) \
     FUNCTION(event_record, cuEventRecord, (cuda_event event, cuda_stream stream)) \
     FUNCTION(event_query, cuEventQuery, (cuda_event event)) \
+    FUNCTION(event_elapsed, cuEventElapsedTime, (float *milliseconds, cuda_event begin, cuda_event end)) \
+    FUNCTION(graph_create, cuGraphCreate, (cuda_graph *graph, unsigned flags)) \
+    FUNCTION(graph_destroy, cuGraphDestroy, (cuda_graph graph)) \
+    FUNCTION(graph_add_kernel, cuGraphAddKernelNode, \
+            (cuda_node *node, cuda_graph graph, const cuda_node *before, size_t count, const struct cuda_kernel_node *kernel)) \
+    FUNCTION(graph_set_kernel, cuGraphKernelNodeSetAttribute, \
+            (cuda_node node, int attribute, const union cuda_node_attribute *value)) \
+    FUNCTION(graph_instantiate, cuGraphInstantiateWithFlags, \
+            (cuda_graph_program *program, cuda_graph graph, unsigned long long flags)) \
+    FUNCTION(graph_upload, cuGraphUpload, (cuda_graph_program program, cuda_stream stream)) \
+    FUNCTION(graph_launch, cuGraphLaunch, (cuda_graph_program program, cuda_stream stream)) \
+    FUNCTION(graph_program_destroy, cuGraphExecDestroy, (cuda_graph_program program)) \
     FUNCTION(copy, cuMemcpyAsync, (cuda_address to, cuda_address from, size_t bytes, cuda_stream stream)) \
     FUNCTION(fill, cuMemsetD8Async, (cuda_address address, unsigned char value, size_t bytes, cuda_stream stream)) \
     FUNCTION(module_load, cuModuleLoadData, (cuda_module *module, const void *image)) \

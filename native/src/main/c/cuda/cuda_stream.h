@@ -31,6 +31,14 @@ struct sluice_cuda_stream {
     _Atomic int failed;
 };
 
+struct sluice_cuda_graph {
+    struct sluice_cuda_device *device;
+    cuda_graph_program program;
+};
+
+/* Returns the kernel of a SLUICE_CUDA_LAUNCH request. */
+struct cuda_kernel_node cuda_kernel_of(const struct sluice_cuda_request *request);
+
 /* struct completion of kernels.cu. */
 struct cuda_completion {
     uint64_t signal;

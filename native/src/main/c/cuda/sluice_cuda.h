@@ -161,6 +161,10 @@ int sluice_cuda_stream_signal(struct sluice_cuda_stream *stream, int event_descr
 int64_t sluice_cuda_stream_handle(struct sluice_cuda_stream *stream);
 
 int64_t sluice_cuda_event_create(struct sluice_cuda_device *device);
+/* One that takes the time when it is recorded, which costs the stream a little. */
+int64_t sluice_cuda_event_create_timed(struct sluice_cuda_device *device);
+/* Nanoseconds between two timed events; -CUDA_ERROR_NOT_READY until both have happened. */
+int64_t sluice_cuda_event_elapsed(struct sluice_cuda_device *device, void *begin, void *end);
 int sluice_cuda_event_destroy(struct sluice_cuda_device *device, void *event);
 int sluice_cuda_event_query(struct sluice_cuda_device *device, void *event);
 
@@ -179,6 +183,7 @@ enum {
     SLUICE_CUDA_COMPLETE = 9,       /* only the signal and the word */
     SLUICE_CUDA_FETCH_ADD = 10,     /* adds bytes to the word at destination, and stores its previous value at source */
     SLUICE_CUDA_COMPARE_AND_SWAP = 11, /* the same, but stores bytes in the word if it equals destinations */
+    SLUICE_CUDA_LAUNCH_GRAPH = 12,  /* the graph at source */
 };
 
 /* One operation of a stream. The signal follows it and everything before it; the word follows the signal. */
@@ -205,5 +210,17 @@ struct sluice_cuda_request {
  * returns the error.
  */
 int sluice_cuda_submit(const struct sluice_cuda_request *requests, int count);
+
+/* ---- graphs ---- */
+
+struct sluice_cuda_graph;
+
+/*
+ * A graph of launches that follow each other: requests of SLUICE_CUDA_LAUNCH of one stream, whose signals and words are ignored. It
+ * takes over the arguments as they are.
+ */
+int64_t sluice_cuda_graph_create(const struct sluice_cuda_request *requests, int count);
+/* Not while it is launched and not done. */
+int sluice_cuda_graph_destroy(struct sluice_cuda_graph *graph);
 
 #endif

@@ -177,16 +177,36 @@ int64_t sluice_cuda_stream_handle(struct sluice_cuda_stream *stream) {
     return stream == NULL ? -CUDA_INVALID_VALUE : (int64_t)(intptr_t)stream->stream;
 }
 
-int64_t sluice_cuda_event_create(struct sluice_cuda_device *device) {
+static int64_t event_create(struct sluice_cuda_device *device, unsigned flags) {
     struct cuda_scope scope;
     cuda_event event = NULL;
     int entered = cuda_enter(device, &scope);
     if (entered < 0) {
         return entered;
     }
-    cuda_result result = cuda.event_create(&event, CUDA_EVENT_DISABLE_TIMING);
+    cuda_result result = cuda.event_create(&event, flags);
     cuda_leave(&scope);
     return result == CUDA_SUCCESS ? (int64_t)(intptr_t)event : cuda_failed(device, result);
+}
+
+int64_t sluice_cuda_event_create(struct sluice_cuda_device *device) {
+    return event_create(device, CUDA_EVENT_DISABLE_TIMING);
+}
+
+int64_t sluice_cuda_event_create_timed(struct sluice_cuda_device *device) {
+    return event_create(device, 0);
+}
+
+int64_t sluice_cuda_event_elapsed(struct sluice_cuda_device *device, void *begin, void *end) {
+    struct cuda_scope scope;
+    float milliseconds = 0;
+    int entered = cuda_enter(device, &scope);
+    if (entered < 0) {
+        return entered;
+    }
+    cuda_result result = begin == NULL || end == NULL ? CUDA_INVALID_VALUE : cuda.event_elapsed(&milliseconds, begin, end);
+    cuda_leave(&scope);
+    return result == CUDA_SUCCESS ? (int64_t)((double)milliseconds * 1e6 + 0.5) : cuda_failed(device, result);
 }
 
 int sluice_cuda_event_destroy(struct sluice_cuda_device *device, void *event) {

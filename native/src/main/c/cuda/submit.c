@@ -39,16 +39,34 @@ static unsigned extent(uint64_t size) {
     return size == 0 ? 1 : (unsigned)size;
 }
 
-static cuda_result launch_callers(const struct sluice_cuda_stream *stream, const struct sluice_cuda_request *request) {
-    cuda_function function = (cuda_function)(uintptr_t)request->source;
+struct cuda_kernel_node cuda_kernel_of(const struct sluice_cuda_request *request) {
     uint64_t block = request->bytes;
-    return function == NULL
+    return (struct cuda_kernel_node){
+        .function = (cuda_function)(uintptr_t)request->source,
+        .grid_x = (unsigned)request->count,
+        .grid_y = extent(request->sources & UINT32_MAX),
+        .grid_z = extent(request->sources >> 32),
+        .block_x = (unsigned)(block & 0xffff),
+        .block_y = extent(block >> 16 & 0xffff),
+        .block_z = extent(block >> 32 & 0xffff),
+        .shared_bytes = (unsigned)request->destination,
+        .arguments = (void **)(uintptr_t)request->destinations,
+    };
+}
+
+static cuda_result launch_callers(const struct sluice_cuda_stream *stream, const struct sluice_cuda_request *request) {
+    struct cuda_kernel_node kernel = cuda_kernel_of(request);
+    return kernel.function == NULL
             ? CUDA_INVALID_VALUE
             : cuda.launch(
-                      function, (unsigned)request->count, extent(request->sources & UINT32_MAX),
-                      extent(request->sources >> 32), (unsigned)(block & 0xffff), extent(block >> 16 & 0xffff),
-                      extent(block >> 32 & 0xffff), (unsigned)request->destination, stream->stream,
-                      (void **)(uintptr_t)request->destinations, NULL);
+                      kernel.function, kernel.grid_x, kernel.grid_y, kernel.grid_z, kernel.block_x, kernel.block_y,
+                      kernel.block_z, kernel.shared_bytes, stream->stream, kernel.arguments, NULL);
+}
+
+static cuda_result launch_graph(const struct sluice_cuda_stream *stream, const struct sluice_cuda_request *request) {
+    const struct sluice_cuda_graph *graph = (const struct sluice_cuda_graph *)(uintptr_t)request->source;
+    return graph == NULL || graph->device != stream->device ? CUDA_INVALID_VALUE
+                                                            : cuda.graph_launch(graph->program, stream->stream);
 }
 
 static cuda_result copy_pages(const struct sluice_cuda_stream *stream, const struct sluice_cuda_request *request) {
@@ -132,6 +150,9 @@ static cuda_result submit(struct sluice_cuda_stream *stream, const struct sluice
             break;
         case SLUICE_CUDA_LAUNCH:
             result = launch_callers(stream, request);
+            break;
+        case SLUICE_CUDA_LAUNCH_GRAPH:
+            result = launch_graph(stream, request);
             break;
         case SLUICE_CUDA_WAIT_EVENT:
             result = cuda.stream_wait_event(stream->stream, (cuda_event)(uintptr_t)request->source, 0);

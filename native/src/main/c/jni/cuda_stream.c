@@ -31,6 +31,7 @@ SAME(RECORD_EVENT, SLUICE_CUDA_RECORD_EVENT);
 SAME(COMPLETE, SLUICE_CUDA_COMPLETE);
 SAME(FETCH_ADD, SLUICE_CUDA_FETCH_ADD);
 SAME(COMPARE_AND_SWAP, SLUICE_CUDA_COMPARE_AND_SWAP);
+SAME(LAUNCH_GRAPH, SLUICE_CUDA_LAUNCH_GRAPH);
 SAME(NOT_READY, -CUDA_NOT_READY);
 
 JNIEXPORT jlong JNICALL Java_io_sluice_jni_CudaStream_create(
@@ -73,6 +74,16 @@ JNIEXPORT jint JNICALL Java_io_sluice_jni_CudaStream_destroy(UNUSED JNIEnv *env,
 JNIEXPORT jlong JNICALL Java_io_sluice_jni_CudaStream_eventCreate(
         UNUSED JNIEnv *env, UNUSED jclass type, jlong device) {
     return sluice_cuda_event_create(sluice_pointer(device));
+}
+
+JNIEXPORT jlong JNICALL Java_io_sluice_jni_CudaStream_eventCreateTimed(
+        UNUSED JNIEnv *env, UNUSED jclass type, jlong device) {
+    return sluice_cuda_event_create_timed(sluice_pointer(device));
+}
+
+JNIEXPORT jlong JNICALL Java_io_sluice_jni_CudaStream_eventElapsed(
+        UNUSED JNIEnv *env, UNUSED jclass type, jlong device, jlong begin, jlong end) {
+    return sluice_cuda_event_elapsed(sluice_pointer(device), sluice_pointer(begin), sluice_pointer(end));
 }
 
 JNIEXPORT jint JNICALL Java_io_sluice_jni_CudaStream_eventQuery(

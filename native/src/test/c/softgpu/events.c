@@ -1,11 +1,12 @@
 #include "gpu.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 EXPORT cuda_result cuEventCreate(cuda_event *event, unsigned flags) {
     CONTEXT(context)
     (void)context;
-    if (flags != CUDA_EVENT_DISABLE_TIMING) {
+    if (flags != 0 && flags != CUDA_EVENT_DISABLE_TIMING) {
         return CUDA_INVALID_VALUE;
     }
     struct CUevent_st *made = calloc(1, sizeof *made);
@@ -15,6 +16,7 @@ EXPORT cuda_result cuEventCreate(cuda_event *event, unsigned flags) {
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->changed, NULL);
     made->references = 1;
+    made->is_timed = flags == 0;
     COUNT(events, 1);
     *event = made;
     return CUDA_SUCCESS;
@@ -43,6 +45,9 @@ EXPORT cuda_result cuEventDestroy_v2(cuda_event event) {
 void event_happens(struct CUevent_st *event, uint64_t recording) {
     pthread_mutex_lock(&event->lock);
     event->happened = recording > event->happened ? recording : event->happened;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    event->happened_at = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
     pthread_cond_broadcast(&event->changed);
     pthread_mutex_unlock(&event->lock);
 }
@@ -113,4 +118,29 @@ EXPORT cuda_result cuEventQuery(cuda_event event) {
         has_happened = !kernels_are_awaited(of_context - 1);
     }
     return has_happened ? CUDA_SUCCESS : CUDA_NOT_READY;
+}
+
+/* When a timed event has happened last. */
+static uint64_t time_of(struct CUevent_st *event, cuda_result *result) {
+    pthread_mutex_lock(&event->lock);
+    uint64_t time = event->happened_at;
+    if (!event->is_timed || event->recorded == 0) {
+        *result = CUDA_INVALID_HANDLE;
+    } else if (event->happened < event->recorded && *result == CUDA_SUCCESS) {
+        *result = CUDA_NOT_READY;
+    }
+    pthread_mutex_unlock(&event->lock);
+    return time;
+}
+
+EXPORT cuda_result cuEventElapsedTime(float *milliseconds, cuda_event begin, cuda_event end) {
+    STICKY();
+    if (begin == NULL || end == NULL) {
+        return CUDA_INVALID_HANDLE;
+    }
+    cuda_result result = CUDA_SUCCESS;
+    uint64_t began = time_of(begin, &result);
+    uint64_t ended = time_of(end, &result);
+    *milliseconds = (float)((double)(int64_t)(ended - began) / 1e6);
+    return result;
 }

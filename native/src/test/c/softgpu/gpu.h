@@ -195,6 +195,9 @@ struct CUevent_st {
     uint64_t recorded;
     uint64_t happened;
     int references;
+    /* Whether it takes the time, in nanoseconds. */
+    bool is_timed;
+    uint64_t happened_at;
     /* Recorded of a context: the ordinal and 1 more; else 0. */
     int of_context;
 };
@@ -228,9 +231,14 @@ extern const struct twin normal_twins[];
 
 const struct twin *twin_of(const char *name);
 
+/* modules.c */
+
+/* Checks a launch, and makes an operation of it with its arguments. */
+cuda_result launch_make(const struct cuda_kernel_node *kernel, struct operation **made);
+
 /* faults.c */
 
-#define COUNTERS(X) X(allocations) X(mappings) X(streams) X(events) X(modules) X(registrations) X(imports) X(launches) X(copies) X(crossings) X(flushes)
+#define COUNTERS(X) X(allocations) X(mappings) X(streams) X(events) X(modules) X(graphs) X(registrations) X(imports) X(launches) X(copies) X(crossings) X(flushes)
 
 struct counters {
 #define DECLARE(name) atomic_int_fast64_t name;

@@ -125,30 +125,39 @@ EXPORT cuda_result cuFuncGetParamInfo(cuda_function function, size_t index, size
     return CUDA_INVALID_VALUE;
 }
 
-EXPORT cuda_result cuLaunchKernel(
-        cuda_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
-        unsigned block_z, unsigned shared_bytes, cuda_stream stream, void **arguments, void **extra) {
-    CONTEXT(context)
-    (void)context;
-    if (function == NULL || stream == NULL) {
+cuda_result launch_make(const struct cuda_kernel_node *kernel, struct operation **made) {
+    if (kernel->function == NULL) {
         return CUDA_INVALID_HANDLE;
     }
-    if (grid_x == 0 || grid_y == 0 || grid_z == 0 || block_x == 0 || block_y == 0 || block_z == 0 || extra != NULL
-            || (uint64_t)block_x * block_y * block_z > 1024
-            || shared_bytes > (unsigned)atomic_load(&function->shared_bytes)) {
+    if (kernel->grid_x == 0 || kernel->grid_y == 0 || kernel->grid_z == 0 || kernel->block_x == 0 || kernel->block_y == 0
+            || kernel->block_z == 0 || kernel->extra != NULL
+            || (uint64_t)kernel->block_x * kernel->block_y * kernel->block_z > 1024
+            || kernel->shared_bytes > (unsigned)atomic_load(&kernel->function->shared_bytes)) {
         return CUDA_INVALID_VALUE;
     }
     struct operation *operation = operation_make(LAUNCH);
     if (operation == NULL) {
         return CUDA_OUT_OF_MEMORY;
     }
-    operation->twin = function->twin;
-    operation->blocks = grid_x;
-    operation->threads = block_x;
+    operation->twin = kernel->function->twin;
+    operation->blocks = kernel->grid_x;
+    operation->threads = kernel->block_x;
     size_t at = 0;
-    for (int i = 0; function->twin->arguments[i] != 0; i++) {
-        memcpy(operation->arguments + at, arguments[i], function->twin->arguments[i]);
-        at += function->twin->arguments[i];
+    for (int i = 0; operation->twin->arguments[i] != 0; i++) {
+        memcpy(operation->arguments + at, kernel->arguments[i], operation->twin->arguments[i]);
+        at += operation->twin->arguments[i];
     }
-    return stream_add(stream, operation);
+    *made = operation;
+    return CUDA_SUCCESS;
+}
+
+EXPORT cuda_result cuLaunchKernel(
+        cuda_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
+        unsigned block_z, unsigned shared_bytes, cuda_stream stream, void **arguments, void **extra) {
+    CONTEXT(context)
+    (void)context;
+    struct cuda_kernel_node kernel = {function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, arguments, extra};
+    struct operation *operation = NULL;
+    cuda_result result = stream == NULL ? CUDA_INVALID_HANDLE : launch_make(&kernel, &operation);
+    return result == CUDA_SUCCESS ? stream_add(stream, operation) : result;
 }

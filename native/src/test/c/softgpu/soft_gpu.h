@@ -44,7 +44,7 @@ void soft_gpu_refuse_peer_atomics(int refuse);
 /* Where the host finds the bytes that a GPU has at an address; NULL if it does not reach them all. */
 void *soft_gpu_bytes(int ordinal, uint64_t address, uint64_t bytes);
 /*
- * Counts objects: "allocations", "mappings", "streams", "events", "modules", "registrations", "imports" (until now),
+ * Counts objects: "allocations", "mappings", "streams", "events", "modules", "graphs" (instances), "registrations", "imports" (until now),
  * "launches" (until now), "copies" (until now), "crossings" (copies by one GPU of another's memory, until now), "flushes" (of adapters' writes, until now); -1 for another name.
  */
 int64_t soft_gpu_count(const char *what);

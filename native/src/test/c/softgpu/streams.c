@@ -17,6 +17,7 @@ struct CUstream_st {
     /* Of all streams of the process: a new one may have the address of one that is gone. */
     uint64_t number;
     int ordinal;
+    int priority;
     uint64_t added;
     uint64_t ended;
     pthread_t thread;
@@ -326,7 +327,6 @@ static int start(struct CUstream_st *stream) {
 
 EXPORT cuda_result cuStreamCreateWithPriority(cuda_stream *made, unsigned flags, int priority) {
     CONTEXT(context)
-    (void)priority;
     struct CUstream_st *stream = calloc(1, sizeof *stream);
     if (stream == NULL || flags != CUDA_STREAM_NON_BLOCKING) {
         free(stream);
@@ -335,6 +335,7 @@ EXPORT cuda_result cuStreamCreateWithPriority(cuda_stream *made, unsigned flags,
     pthread_mutex_init(&stream->lock, NULL);
     pthread_cond_init(&stream->changed, NULL);
     stream->ordinal = context->ordinal;
+    stream->priority = priority;
     stream->last = &stream->first;
     stream->random = UINT64_C(0x9e3779b97f4a7c15) ^ (uintptr_t)stream;
     COUNT(streams, 1);
@@ -350,6 +351,16 @@ EXPORT cuda_result cuStreamCreateWithPriority(cuda_stream *made, unsigned flags,
         return CUDA_OUT_OF_MEMORY;
     }
     *made = stream;
+    return CUDA_SUCCESS;
+}
+
+EXPORT cuda_result cuStreamGetPriority(cuda_stream stream, int *priority) {
+    CONTEXT(context)
+    (void)context;
+    if (stream == NULL) {
+        return CUDA_INVALID_HANDLE;
+    }
+    *priority = stream->priority;
     return CUDA_SUCCESS;
 }
 

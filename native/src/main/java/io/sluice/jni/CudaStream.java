@@ -27,7 +27,8 @@ public final class CudaStream {
      */
     public static final int REQUEST_DESTINATION_OFFSET = 16;
 
-    /** Offset in the record of the source address, or the event to wait for, or a function; a {@code long}. */
+    /** Offset in the record of the source address, or the event to wait for, or a function, or a graph; a
+     * {@code long}. */
     public static final int REQUEST_SOURCE_OFFSET = 24;
 
     /**
@@ -106,6 +107,9 @@ public final class CudaStream {
      * destinations.
      */
     public static final int COMPARE_AND_SWAP = 11;
+
+    /** Operation: launch the {@link CudaGraph} that the source field names. */
+    public static final int LAUNCH_GRAPH = 12;
 
     static {
         NativeLibrary.ensureAvailable();
@@ -198,6 +202,24 @@ public final class CudaStream {
      * @return the event ({@code CUevent}), or an error
      */
     public static native long eventCreate(long device);
+
+    /**
+     * Creates an event that takes the time when it happens, which costs a stream a little.
+     *
+     * @param device the device
+     * @return the event ({@code CUevent}), or an error
+     */
+    public static native long eventCreateTimed(long device);
+
+    /**
+     * Returns the time between two events that take it.
+     *
+     * @param device their device
+     * @param begin the earlier event
+     * @param end the later event
+     * @return nanoseconds, to about half a microsecond; {@link #NOT_READY} until both have happened, or another error
+     */
+    public static native long eventElapsed(long device, long begin, long end);
 
     /**
      * Returns whether an event has happened.

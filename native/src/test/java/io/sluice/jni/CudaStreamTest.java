@@ -176,6 +176,46 @@ class CudaStreamTest {
     }
 
     @Test
+    void a_graph_is_launched_again_and_again_and_timed() {
+        try (Arena arena = Arena.ofConfined()) {
+            long module = ok(CudaModule.load(
+                    gpu.device, arena.allocateFrom(CudaKernels.ptx()).address()));
+            long fill = ok(CudaModule.function(
+                    module, arena.allocateFrom("sluice_fill_pattern").address()));
+            MemorySegment values = arena.allocateFrom(ValueLayout.JAVA_LONG, gpu.pinnedAddress, 5000, 77);
+            MemorySegment arguments = arena.allocateFrom(
+                    ValueLayout.JAVA_LONG, values.address(), values.address() + 8, values.address() + 16);
+            MemorySegment launch = arena.allocate(CudaStream.REQUEST_BYTES, 8);
+            put(launch, CudaStream.REQUEST_STREAM_OFFSET, gpu.stream);
+            launch.set(ValueLayout.JAVA_INT, CudaStream.REQUEST_OPERATION_OFFSET, CudaStream.LAUNCH);
+            launch.set(ValueLayout.JAVA_INT, CudaStream.REQUEST_COUNT_OFFSET, 1);
+            put(launch, CudaStream.REQUEST_SOURCE_OFFSET, fill);
+            put(launch, CudaStream.REQUEST_LENGTH_OFFSET, 128);
+            put(launch, CudaStream.REQUEST_DESTINATIONS_OFFSET, arguments.address());
+            long graph = ok(CudaGraph.create(launch.address(), 1));
+            long begin = ok(CudaStream.eventCreateTimed(gpu.device));
+            long end = ok(CudaStream.eventCreateTimed(gpu.device));
+            for (int round = 0; round < 3; round++) {
+                gpu.pinned.asSlice(0, 5000).fill((byte) 0);
+                put(gpu.operation(CudaStream.RECORD_EVENT), CudaStream.REQUEST_DESTINATION_OFFSET, begin);
+                gpu.execute();
+                put(gpu.operation(CudaStream.LAUNCH_GRAPH), CudaStream.REQUEST_SOURCE_OFFSET, graph);
+                gpu.execute();
+                put(gpu.operation(CudaStream.RECORD_EVENT), CudaStream.REQUEST_DESTINATION_OFFSET, end);
+                gpu.execute();
+                assertThat(gpu.pinned.get(ValueLayout.JAVA_LONG, 4992)).isNotZero();
+                assertThat(CudaStream.eventElapsed(gpu.device, begin, end)).isPositive();
+            }
+            ok(CudaStream.eventDestroy(gpu.device, begin));
+            ok(CudaStream.eventDestroy(gpu.device, end));
+            ok(CudaGraph.destroy(graph));
+            put(launch, CudaStream.REQUEST_SOURCE_OFFSET, 0);
+            assertThat(CudaGraph.create(launch.address(), 1)).isEqualTo(INVALID_VALUE);
+            ok(CudaModule.unload(module));
+        }
+    }
+
+    @Test
     void a_request_that_is_none_is_refused_and_those_before_it_are_taken() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment table = arena.allocate(2L * CudaStream.REQUEST_BYTES, 8);

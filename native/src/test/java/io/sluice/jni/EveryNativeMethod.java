@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 final class EveryNativeMethod {
     static final List<Class<?>> CLASSES = List.of(
             CudaDevice.class,
+            CudaGraph.class,
             CudaLibrary.class,
             CudaMemory.class,
             CudaModule.class,

@@ -18,6 +18,9 @@ public final class CudaException extends SluiceException {
     /** The driver's error for a handle that this process has made itself, negated ({@code CUDA_ERROR_INVALID_CONTEXT}). */
     static final int OWN_HANDLE = -201;
 
+    /** The driver's error for an event that was never recorded, among others, negated. */
+    static final int INVALID_HANDLE = -400;
+
     /** The driver's error code. */
     private final int error;
 

@@ -84,6 +84,17 @@ public final class GpuStream implements AutoCloseable {
     }
 
     /**
+     * Makes a timer of this stream.
+     *
+     * @return the timer, to be closed
+     * @throws GpuClosedException if this is closed
+     * @throws CudaException if the driver refuses its events
+     */
+    public GpuTimer timer() {
+        return GpuTimer.of(sequence);
+    }
+
+    /**
      * Returns the number of the work that was submitted last.
      *
      * @return 0 if there was none

@@ -25,6 +25,7 @@ public final class GpuWork {
     private final MemorySegment records;
     private final int count;
     private final List<StreamUses> used;
+    private final List<StreamUses> modules;
     // kept, as the records have their addresses
     @SuppressWarnings("unused")
     private final List<KernelArguments> arguments;
@@ -34,6 +35,10 @@ public final class GpuWork {
         count = builder.launches.size();
         records = Arena.ofAuto().allocate((long) count * CudaStream.REQUEST_BYTES, Long.BYTES);
         used = List.copyOf(builder.used);
+        modules = builder.launches.stream()
+                .map(launch -> launch.kernel().uses())
+                .distinct()
+                .toList();
         arguments = builder.launches.stream().map(Launch::arguments).toList();
         for (int i = 0; i < count; i++) {
             put(builder.launches.get(i), (long) i * CudaStream.REQUEST_BYTES);
@@ -181,10 +186,29 @@ public final class GpuWork {
 
     private long submit(boolean isNumbered) {
         try {
-            return stream.submit(records, count, isNumbered, used);
+            return stream.submit(records, count, count, isNumbered, used);
         } finally {
             // the driver reads the records and the arguments
             Reference.reachabilityFence(this);
         }
+    }
+
+    StreamSequence stream() {
+        return stream;
+    }
+
+    /** What has to be open for a submission. */
+    List<StreamUses> used() {
+        return used;
+    }
+
+    /** The modules of its kernels. */
+    List<StreamUses> modules() {
+        return modules;
+    }
+
+    /** Its launches, a record each, as long as this is reachable. */
+    MemorySegment records() {
+        return records;
     }
 }

@@ -161,9 +161,10 @@ final class StreamSequence {
     /**
      * Gives it prepared records and returns their number.
      *
+     * @param kernels how many launches they are
      * @param isStored whether the stream stores it behind the last; else it may, now and then
      */
-    long submit(MemorySegment records, int count, boolean isStored, List<StreamUses> used) {
+    long submit(MemorySegment records, int count, int kernels, boolean isStored, List<StreamUses> used) {
         life.use();
         try {
             while (!user.compareAndSet(NONE, SUBMITTER)) {
@@ -173,7 +174,7 @@ final class StreamSequence {
                 Thread.onSpinWait();
             }
             try {
-                return give(records, count, isStored, used);
+                return give(records, count, kernels, isStored, used);
             } finally {
                 user.set(NONE);
             }
@@ -182,7 +183,7 @@ final class StreamSequence {
         }
     }
 
-    private long give(MemorySegment records, int count, boolean isStored, List<StreamUses> used) {
+    private long give(MemorySegment records, int count, int kernels, boolean isStored, List<StreamUses> used) {
         if (failure != 0) {
             throw new CudaException(life.what() + " has failed", failure);
         }
@@ -193,7 +194,7 @@ final class StreamSequence {
         long before = submitted;
         long number = before + 1;
         long reached = word();
-        long launches = launchesUpTo[slot(before)] + count;
+        long launches = launchesUpTo[slot(before)] + kernels;
         if (launches - launchesUpTo[slot(reached)] > MOST_LAUNCHES) {
             if (lastStored < before) {
                 // so that it is reached, and there is room again
