@@ -48,6 +48,14 @@ public final class GpuCollective {
         return work.submitUnnumbered();
     }
 
+    GpuTeam team() {
+        return team;
+    }
+
+    GpuWork work() {
+        return work;
+    }
+
     /**
      * Returns the kind of the collective.
      *

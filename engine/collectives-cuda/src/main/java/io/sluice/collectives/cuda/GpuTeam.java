@@ -4,13 +4,17 @@ import io.sluice.collectives.CollectiveKind;
 import io.sluice.collectives.ElementType;
 import io.sluice.collectives.ReduceOperation;
 import io.sluice.collectives.Team;
+import io.sluice.cuda.GpuGraph;
 import io.sluice.cuda.GpuStream;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.SignalCallback;
 import io.sluice.engine.SignalWait;
 import io.sluice.engine.SluiceException;
+import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,6 +49,7 @@ public final class GpuTeam {
     private final MemoryRegion scratch;
     private final TeamRegion scratches;
     private final Launches launches;
+    private final Set<GpuCollectiveGraph> graphs = ConcurrentHashMap.newKeySet();
     private int sharedRegions;
     private @Nullable CompletableFuture<Void> closed;
 
@@ -322,6 +327,42 @@ public final class GpuTeam {
     }
 
     /**
+     * Makes a CUDA graph of prepared collectives. Not for a poller: the driver takes tens of microseconds and more. What each of them
+     * reads and writes is that of its preparation.
+     *
+     * @param collectives in their order; one may be there several times, as of {@code Collections.nCopies(20, sum)}
+     * @return the graph; the team closes it when it is closed itself
+     * @throws IllegalArgumentException if there are none, or one is of another team
+     * @throws SluiceException the team's error, if it has ended
+     * @throws io.sluice.cuda.GpuClosedException if the team or one of the regions is closed here
+     * @throws io.sluice.cuda.CudaException if the driver refuses it
+     */
+    public GpuCollectiveGraph graph(List<GpuCollective> collectives) {
+        List<GpuCollective> all = List.copyOf(collectives);
+        for (GpuCollective each : all) {
+            if (each.team() != this) {
+                throw new IllegalArgumentException("a graph of " + this + " has no collective of " + each.team());
+            }
+        }
+        ensureUsable();
+        GpuCollectiveGraph made = new GpuCollectiveGraph(
+                this, GpuGraph.of(all.stream().map(GpuCollective::work).toList()), all.size());
+        graphs.add(made);
+        if (isClosed()) {
+            made.close();
+        }
+        return made;
+    }
+
+    private synchronized boolean isClosed() {
+        return closed != null;
+    }
+
+    void forget(GpuCollectiveGraph graph) {
+        graphs.remove(graph);
+    }
+
+    /**
      * Refuses further collectives, and gives memory and stream back once those that were started are done. The team stays open, and so
      * do shared regions.
      *
@@ -334,6 +375,8 @@ public final class GpuTeam {
                 stream.close();
             }
             words.buffer().close();
+            // their kernels are of the team's module
+            graphs.forEach(GpuCollectiveGraph::close);
             // each is given back, also if another cannot be
             closing = CompletableFuture.allOf(
                     scratches
