@@ -104,6 +104,53 @@ class BenchGpuTest {
         }
     }
 
+    private List<JsonNode> collectives(String... options) throws IOException {
+        List<String> arguments = new ArrayList<>(
+                List.of("bench", "--memory", "cuda", "--verify", "--duration", "1ms", "--warmup", "0", "--json", "-"));
+        arguments.addAll(List.of(options));
+        try (SluiceProcess bench = run(softwareGpus(), arguments)) {
+            assertThat(bench.awaitEnd()).as(bench::toString).isZero();
+            List<JsonNode> lines = SluiceProcess.jsonLines(bench.out());
+            assertThat(lines).allSatisfy(line -> {
+                assertThat(line.get("memory").asText()).isEqualTo("cuda:0");
+                assertThat(line.get("persistent").asBoolean()).isTrue();
+                assertThat(line.get("verified").asBoolean()).isTrue();
+                assertThat(line.get("operations").asLong()).isPositive();
+                assertThat(line.get("latency_us").get("p50").asDouble()).isPositive();
+                assertThat(line.get("device_us").asDouble()).isPositive();
+                assertThat(line.get("device_bus_gigabytes_per_second").asDouble() > 0)
+                        .isEqualTo(line.get("size").asLong() > 0);
+            });
+            return lines;
+        }
+    }
+
+    @Test
+    void measuresAndVerifiesGraphsOfCollectives() throws IOException {
+        List<JsonNode> lines = collectives("--collective", "allreduce,alltoall", "--size", "1000", "--graph", "3");
+        assertThat(lines).hasSize(2).allSatisfy(line -> {
+            assertThat(line.get("graph").asInt()).isEqualTo(3);
+            assertThat(line.get("operations").asLong() % 3).isZero();
+            assertThat(line.get("algorithm").asText()).isEqualTo("messages");
+        });
+    }
+
+    @Test
+    @Tag("soak")
+    void measuresAndVerifiesEachCollectiveOfGpus() throws IOException {
+        List<JsonNode> lines = collectives(
+                "--collective",
+                "allreduce,reducescatter,allgather,broadcast,reduce,alltoall,barrier",
+                "--size",
+                "8,100KiB,2MiB",
+                "--type",
+                "bfloat16");
+        assertThat(lines).hasSize(19);
+        assertThat(lines).extracting(line -> line.get("algorithm").asText()).contains("messages", "direct");
+        assertThat(lines)
+                .allSatisfy(line -> assertThat(line.get("graph").asInt()).isZero());
+    }
+
     @Test
     void aGpuIsNamedByItsUuidToo() throws IOException {
         String id = gpus().get(1).get("id").asText();

@@ -12,7 +12,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Starts the operations of one case: calls collectives, or starts those that are prepared. */
-final class CollectiveCalls implements OperationLoop.Operation, CollectiveCallback, AutoCloseable {
+final class CollectiveCalls implements CollectiveCase.Calls, CollectiveCallback, AutoCloseable {
     private static final int ROOT = 0;
     private static final int TAG = 0;
 
@@ -65,11 +65,27 @@ final class CollectiveCalls implements OperationLoop.Operation, CollectiveCallba
         Objects.requireNonNull(loop).ended(error);
     }
 
-    /** The algorithm of the last one; {@code null} before the first. */
-    @Nullable
-    Algorithm algorithm() {
+    /** That of the last one; before the first the one that was asked for. */
+    @Override
+    public String algorithm() {
         Collective known = last;
-        return known == null ? null : known.algorithm();
+        Algorithm used = known == null ? null : known.algorithm();
+        return (used == null ? measured.algorithm() : used).toString();
+    }
+
+    @Override
+    public MemoryPlace memory() {
+        return MemoryPlace.HOST;
+    }
+
+    @Override
+    public int graph() {
+        return 0;
+    }
+
+    @Override
+    public @Nullable Double deviceMicros(RankControl control) {
+        return null;
     }
 
     private void exchange(int slot) {

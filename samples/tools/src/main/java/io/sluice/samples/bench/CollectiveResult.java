@@ -3,7 +3,6 @@ package io.sluice.samples.bench;
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
-import io.sluice.collectives.Algorithm;
 import io.sluice.engine.SluiceException;
 import io.sluice.samples.report.ByteSize;
 import io.sluice.samples.report.JsonText;
@@ -17,11 +16,13 @@ import org.jspecify.annotations.Nullable;
  *
  * @param transport names of the transports that connect the first rank with the others
  * @param algorithm the one that ran
+ * @param memory of the first rank: host, or its GPU
+ * @param graph how many collectives an operation starts by one graph of the driver; 0 for one, without a graph
  * @param size bytes, as nccl-tests counts them: of a rank's vector, or of the blocks of all ranks together
  * @param persistent whether it was prepared once and started again
  * @param seconds measured time, without that of checks; of the rank that took longest
- * @param operations those of one rank that ended in it
- * @param latencyMicros how long operations took, on all ranks
+ * @param operations collectives of one rank that ended in it
+ * @param latencyMicros how long they took from their start to the callback, on all ranks; of a graph all of its together
  * @param errors operations that failed
  * @param verified whether every element of every operation was right on every rank, in the warm-up too; {@code null} without
  *     a check
@@ -29,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  * @param processors those that the ranks share
  * @param oversubscription ranks for each of them
  * @param coresUsed processor time of all ranks in the measured time, divided by it
+ * @param deviceMicros of a collective among others that follow each other, by the clock of the slowest GPU; {@code null} on the host
  * @param wrong operations with a wrong result, each rank's counted
  */
 @JsonPropertyOrder({
@@ -38,6 +40,8 @@ import org.jspecify.annotations.Nullable;
     "type",
     "operation",
     "algorithm",
+    "memory",
+    "graph",
     "size",
     "persistent",
     "seconds",
@@ -45,6 +49,8 @@ import org.jspecify.annotations.Nullable;
     "latency_us",
     "algorithm_gigabytes_per_second",
     "bus_gigabytes_per_second",
+    "device_us",
+    "device_bus_gigabytes_per_second",
     "errors",
     "verified"
 })
@@ -55,6 +61,8 @@ public record CollectiveResult(
         String type,
         @Nullable String operation,
         String algorithm,
+        String memory,
+        int graph,
         long size,
         boolean persistent,
         double seconds,
@@ -66,6 +74,7 @@ public record CollectiveResult(
         int processors,
         double oversubscription,
         @JsonProperty("cores_used") double coresUsed,
+        @JsonProperty("device_us") @Nullable Double deviceMicros,
         @JsonIgnore double busFactor,
         @JsonIgnore long wrong,
         @JsonIgnore @Nullable SluiceException firstError) {
@@ -73,7 +82,8 @@ public record CollectiveResult(
     static CollectiveResult of(
             CollectivePlan plan,
             CollectivePlan.Case measured,
-            Algorithm algorithm,
+            CollectiveCase.Calls calls,
+            @Nullable Double deviceMicros,
             String transport,
             List<RankFigures> figures,
             Histogram latencies,
@@ -81,7 +91,7 @@ public record CollectiveResult(
             long errors,
             @Nullable SluiceException error) {
         long nanos = figures.stream().mapToLong(RankFigures::nanos).max().orElse(0);
-        long operations = figures.getFirst().operations();
+        long operations = figures.getFirst().operations() * Math.max(1, calls.graph());
         long allocated =
                 figures.stream().mapToLong(RankFigures::allocated).max().orElse(0);
         long processorNanos =
@@ -93,7 +103,9 @@ public record CollectiveResult(
                 transport,
                 plan.type().toString().toLowerCase(Locale.ROOT),
                 collective.isReduction() ? plan.operation().toString().toLowerCase(Locale.ROOT) : null,
-                algorithm.toString(),
+                calls.algorithm(),
+                calls.memory().toString(),
+                calls.graph(),
                 measured.size(),
                 plan.persistent(),
                 nanos / 1e9,
@@ -105,6 +117,7 @@ public record CollectiveResult(
                 plan.processors(),
                 (double) plan.ranks() / plan.processors(),
                 nanos > 0 ? (double) processorNanos / nanos : 0,
+                deviceMicros,
                 collective.busFactor(plan.ranks()),
                 wrong,
                 error);
@@ -120,6 +133,12 @@ public record CollectiveResult(
     @JsonProperty("bus_gigabytes_per_second")
     public double busGigabytesPerSecond() {
         return algorithmGigabytesPerSecond() * busFactor;
+    }
+
+    /** The same by the clock of the GPU; {@code null} on the host. */
+    @JsonProperty("device_bus_gigabytes_per_second")
+    public @Nullable Double deviceBusGigabytesPerSecond() {
+        return deviceMicros == null || deviceMicros <= 0 ? null : size * busFactor / deviceMicros / 1e3;
     }
 
     /** The mean time of an operation, in microseconds. */
@@ -147,13 +166,14 @@ public record CollectiveResult(
         public static String head(CollectiveResult result) {
             return String.format(
                     Locale.ROOT,
-                    "%d ranks on %d %s over %s, %s%s%n%-13s %9s %-18s %10s %10s %10s %10s %12s %6s %8s %8s%n",
+                    "%d ranks on %d %s over %s, %s%s%s%n%-13s %9s %-18s %10s %10s %10s %10s %12s %6s %8s %8s%s%n",
                     result.ranks(),
                     result.processors(),
                     result.processors() == 1 ? "processor" : "processors",
                     result.transport(),
                     result.type(),
                     result.persistent() ? ", persistent" : "",
+                    result.graph() > 0 ? ", graphs of " + result.graph() : "",
                     "collective",
                     "size",
                     "algorithm",
@@ -164,14 +184,17 @@ public record CollectiveResult(
                     "operations/s",
                     "cores",
                     "heap B",
-                    "verified");
+                    "verified",
+                    result.deviceMicros() == null
+                            ? ""
+                            : String.format(Locale.ROOT, " %10s %10s", "device us", "bus GB/s"));
         }
 
         /** One line; heap is what an operation allocates. */
         public static String line(CollectiveResult result) {
             return String.format(
                     Locale.ROOT,
-                    "%-13s %9s %-18s %10.2f %10.2f %10.3f %10.3f %,12.0f %6.2f %8.1f %8s%s%n",
+                    "%-13s %9s %-18s %10.2f %10.2f %10.3f %10.3f %,12.0f %6.2f %8.1f %8s%s%s%n",
                     result.collective(),
                     ByteSize.format(result.size()),
                     result.algorithm(),
@@ -183,7 +206,14 @@ public record CollectiveResult(
                     result.coresUsed(),
                     result.allocatedBytesPerOperation(),
                     verified(result),
+                    device(result),
                     result.errors() == 0 ? "" : "  failed");
+        }
+
+        private static String device(CollectiveResult result) {
+            Double micros = result.deviceMicros();
+            Double rate = result.deviceBusGigabytesPerSecond();
+            return micros == null ? "" : String.format(Locale.ROOT, " %10.2f %10.3f", micros, rate == null ? 0 : rate);
         }
 
         private static String verified(CollectiveResult result) {

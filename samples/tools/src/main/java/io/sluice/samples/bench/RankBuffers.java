@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
  * A rank's memory for one case: for each slot elements that it gives, and room for those that it gets. Of a broadcast both are the
  * same.
  */
-final class RankBuffers implements AutoCloseable {
+final class RankBuffers implements CollectiveCase.Buffers, AutoCloseable {
     private final CollectivePlan.Case measured;
     private final CollectiveContent content;
     private final int rank;
@@ -75,8 +75,18 @@ final class RankBuffers implements AutoCloseable {
         return target.segment().asSlice(targetOffset(slot), targetBytes);
     }
 
-    /** Gets a slot ready for an operation: fills what this rank gives, and spoils what it gets. */
-    void fill(int slot, long operation) {
+    /** What this rank gives in an operation. */
+    long sourceBytes() {
+        return sourceBytes;
+    }
+
+    /** What this rank gets in an operation. */
+    long targetBytes() {
+        return targetBytes;
+    }
+
+    @Override
+    public void fill(int slot, long operation) {
         content.of(rank).put(operation, 0, sourceOf(slot));
         if (measured.collective() == BenchCollective.BROADCAST && rank == 0) {
             content.of(0).put(operation, 0, targetOf(slot));
@@ -85,8 +95,8 @@ final class RankBuffers implements AutoCloseable {
         }
     }
 
-    /** Whether every element that this rank has got is right, and what it gave is as it was. */
-    boolean isRight(int slot, long operation) {
+    @Override
+    public boolean isRight(int slot, long operation) {
         return content.of(rank).isIn(operation, 0, sourceOf(slot)) && isTargetRight(operation, targetOf(slot));
     }
 

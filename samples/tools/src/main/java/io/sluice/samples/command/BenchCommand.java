@@ -42,7 +42,6 @@ final class BenchCommand extends ProgramCommand {
             "--buffers",
             "--regions",
             "--scattered",
-            "--memory",
             "--server-memory",
             "--api",
             "--memcpy",
@@ -184,15 +183,21 @@ final class BenchCommand extends ProgramCommand {
         ExpertBench.refuse(this::isGiven);
         requireNoTransfers("--collective");
         require(sizes.stream().allMatch(size -> size >= 1), "--size: give 1 byte or more");
-        collective.check(server.collectives, ranks, this::isGiven);
+        collective.check(server.collectives, ranks, memory, this::isGiven);
         CollectiveBench.Measuring measuring = new CollectiveBench.Measuring(
-                server.collectives, isGiven("--size") ? sizes : collective.usualSizes(sizes), duration, warmup, verify);
+                server.collectives,
+                isGiven("--size") ? sizes : collective.usualSizes(sizes),
+                memory,
+                duration,
+                warmup,
+                verify);
         return onRanks((place, output) -> collective.measure(
                 measuring, ranks, place, output, spec.commandLine().getOut(), interrupted()));
     }
 
     private int measureExperts(ExpertMode mode) throws IOException {
         requireNoTransfers("--experts");
+        require(!isGiven("--memory"), "--memory is for transfers and collectives, not for --experts");
         require(!isGiven("--size"), "--size is for transfers and collectives; --hidden and --tokens are for --experts");
         ExpertBench.Measuring measuring = new ExpertBench.Measuring(mode, duration, warmup, verify);
         expert.check(measuring, ranks);

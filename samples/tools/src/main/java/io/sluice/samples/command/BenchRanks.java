@@ -85,6 +85,11 @@ final class BenchRanks {
         return List.copyOf(counts);
     }
 
+    /** This process's. */
+    int rank() {
+        return rank;
+    }
+
     /** Whether another process is rank 0. */
     boolean isFollower() {
         return rankZero != null;

@@ -4,10 +4,13 @@ import io.sluice.collectives.Algorithm;
 import io.sluice.collectives.AlgorithmTable;
 import io.sluice.collectives.ElementType;
 import io.sluice.collectives.ReduceOperation;
+import io.sluice.cuda.GpuInfo;
 import io.sluice.samples.bench.AlgorithmTuning;
 import io.sluice.samples.bench.BenchCollective;
 import io.sluice.samples.bench.CollectivePlan;
 import io.sluice.samples.bench.CollectiveRun;
+import io.sluice.samples.bench.GpuMeasuring;
+import io.sluice.samples.bench.MemoryPlace;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -28,7 +31,7 @@ final class CollectiveBench {
     private static final List<Long> TUNED_SIZES =
             List.of(8L, 256L, KIB, 4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, KIB * KIB, 4 * KIB * KIB, 16 * KIB * KIB);
     private static final List<String> OWN =
-            List.of("--type", "--operation", "--persistent", "--algorithm", "--table", "--tune");
+            List.of("--type", "--operation", "--persistent", "--algorithm", "--table", "--tune", "--graph");
 
     @Option(names = "--type", paramLabel = "TYPE", defaultValue = "float32")
     private ElementType type = ElementType.FLOAT32;
@@ -48,9 +51,21 @@ final class CollectiveBench {
     @Option(names = "--tune", paramLabel = "FILE")
     private @Nullable Path tune;
 
-    /** The command's other options. */
+    @Option(names = "--graph", paramLabel = "N")
+    private @Nullable Integer graph;
+
+    /**
+     * The command's other options.
+     *
+     * @param memory of the first rank: the host's, or a GPU as it was given
+     */
     record Measuring(
-            List<BenchCollective> collectives, List<Long> sizes, Duration duration, Duration warmup, boolean verify) {
+            List<BenchCollective> collectives,
+            List<Long> sizes,
+            MemoryPlace memory,
+            Duration duration,
+            Duration warmup,
+            boolean verify) {
         CollectivePlan plan(CollectiveBench options, int count, int processors) {
             return new CollectivePlan(
                     collectives,
@@ -60,7 +75,7 @@ final class CollectiveBench {
                     options.operation,
                     options.algorithm,
                     options.tune != null,
-                    options.persistent,
+                    options.persistent || !memory.isHost(),
                     verify,
                     duration,
                     warmup,
@@ -76,8 +91,13 @@ final class CollectiveBench {
     }
 
     /** Complains about what makes no sense, before anything is started. */
-    void check(List<BenchCollective> collectives, BenchRanks ranks, Predicate<String> isGiven) {
+    void check(List<BenchCollective> collectives, BenchRanks ranks, MemoryPlace memory, Predicate<String> isGiven) {
         ranks.check();
+        if (memory.isHost()) {
+            ProgramCommand.require(graph == null, "--graph is for --memory cuda");
+        } else {
+            checkOnGpus(collectives, isGiven);
+        }
         for (BenchCollective collective : collectives) {
             ProgramCommand.require(
                     algorithm == Algorithm.AUTO || collective.algorithms().contains(algorithm),
@@ -113,6 +133,35 @@ final class CollectiveBench {
         }
     }
 
+    private void checkOnGpus(List<BenchCollective> collectives, Predicate<String> isGiven) {
+        for (String option : List.of("--algorithm", "--table", "--tune")) {
+            ProgramCommand.require(!isGiven.test(option), option + " is for memory of the host");
+        }
+        for (BenchCollective collective : collectives) {
+            ProgramCommand.require(
+                    GpuMeasuring.serves(collective), collective + " is for memory of the host: GPUs do not do it");
+        }
+        ProgramCommand.require(
+                graph == null || (graph >= 1 && graph <= GpuMeasuring.MOST_OF_A_GRAPH),
+                "--graph: give 1 to " + GpuMeasuring.MOST_OF_A_GRAPH + ", not " + graph);
+    }
+
+    /** The GPU of a rank: the first rank has the one that is named, the others those after it. */
+    private @Nullable GpuMeasuring gpus(MemoryPlace memory, BenchRanks ranks) {
+        if (memory.isHost()) {
+            return null;
+        }
+        MemoryPlace first = GpuMemory.locate("--memory", memory);
+        List<String> all = GpuInfo.all().stream().map(GpuInfo::id).toList();
+        for (int count : ranks.counts()) {
+            ProgramCommand.require(
+                    count <= all.size(),
+                    "--memory " + memory + ": each rank takes a GPU; " + count + " ranks cannot share " + all.size());
+        }
+        String own = all.get((all.indexOf(first.device()) + ranks.rank()) % all.size());
+        return new GpuMeasuring(new MemoryPlace(memory.text(), own), graph == null ? 0 : graph);
+    }
+
     /** The sizes where none are given. */
     List<Long> usualSizes(List<Long> otherwise) {
         return tune == null ? otherwise : TUNED_SIZES;
@@ -132,6 +181,7 @@ final class CollectiveBench {
             BooleanSupplier interrupted)
             throws IOException {
         AlgorithmTable algorithms = algorithms();
+        GpuMeasuring gpus = gpus(measuring.memory(), ranks);
         List<CollectivePlan> plans = ranks.counts().stream()
                 .map(count -> measuring.plan(this, count, place.processors()))
                 .toList();
@@ -140,7 +190,7 @@ final class CollectiveBench {
             return ranks.follow(
                     place,
                     algorithms,
-                    (engine, team, ended) -> new CollectiveRun(engine, team, plan, ended).measure(result -> {}));
+                    (engine, team, ended) -> new CollectiveRun(engine, team, plan, gpus, ended).measure(result -> {}));
         }
         plans.forEach(plan -> BenchRanks.requireMemory("--size", plan.ranks(), plan::bytes));
         AlgorithmTuning tuning = new AlgorithmTuning();
@@ -148,10 +198,10 @@ final class CollectiveBench {
             ranks.lead(
                     plan.ranks(),
                     place,
-                    arguments(plan),
+                    arguments(plan, measuring.memory()),
                     algorithms,
                     interrupted,
-                    (engine, team, ended) -> new CollectiveRun(engine, team, plan, ended).measure(result -> {
+                    (engine, team, ended) -> new CollectiveRun(engine, team, plan, gpus, ended).measure(result -> {
                         output.add(result);
                         tuning.add(result);
                     }));
@@ -178,7 +228,7 @@ final class CollectiveBench {
     }
 
     /** What another rank is started with: it measures the same. */
-    private List<String> arguments(CollectivePlan plan) {
+    private List<String> arguments(CollectivePlan plan, MemoryPlace memory) {
         List<String> arguments = new ArrayList<>(List.of(
                 "bench",
                 "--collective",
@@ -192,7 +242,12 @@ final class CollectiveBench {
                 "--duration",
                 plan.duration().toMillis() + "ms",
                 "--warmup",
-                plan.warmup().toMillis() + "ms"));
+                plan.warmup().toMillis() + "ms",
+                "--memory",
+                memory.toString()));
+        if (graph != null) {
+            arguments.addAll(List.of("--graph", graph.toString()));
+        }
         if (plan.persistent()) {
             arguments.add("--persistent");
         }
