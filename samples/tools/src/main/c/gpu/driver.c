@@ -28,7 +28,7 @@ void driver_load(void) {
     CUDA_FUNCTIONS(FIND)
 #undef FIND
 #define FIND(name, symbol, parameters) find(library, #symbol, &cuda.name);
-    BATCH_FUNCTIONS(FIND)
+    OPTIONAL_FUNCTIONS(FIND)
 #undef FIND
 }
 

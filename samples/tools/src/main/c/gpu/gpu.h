@@ -1,7 +1,7 @@
 /*
  * The baseline of a plain C program with GPUs, by the CUDA driver alone: between two, with a process for each, one copy, and
  * scattered pages by a copy call each, by the batch call and by Sluice's page kernel; between pinned memory and a GPU one copy;
- * and between two GPUs what NCCL reaches. Both libraries are opened when it starts.
+ * and between two GPUs what copies in both directions and what NCCL reach. Both libraries are opened when it starts.
  *
  * An error is printed on standard error and ends the process; the other one ends then, too.
  */
@@ -122,6 +122,29 @@ struct figures host_copy_measure(const struct plan *plan, bool to_device);
 /* blocks bounds the kernel's; ptx is the file that has it. */
 struct figures pages_measure(const struct plan *plan, enum sharing sharing, enum way way, const char *ptx, unsigned blocks);
 struct figures nccl_measure(const struct plan *plan);
+
+/* both_ways.c: figures are of one direction; inflight copies are followed by a meeting of both. */
+struct figures both_ways_measure(const struct plan *plan);
+
+/* nccl_collective.c */
+enum collective { ALL_REDUCE, REDUCE_SCATTER, ALL_GATHER, BROADCAST, ALL_TO_ALL };
+
+struct collective_plan {
+    enum collective collective;
+    uint64_t bytes;         /* as nccl-tests counts them */
+    uint64_t graph;         /* how many a graph has; 0 to start each by itself */
+    int64_t warmup;
+    int64_t duration;
+};
+
+struct collective_figures {
+    uint64_t operations;
+    int64_t nanos;
+    int64_t median_nanos;   /* from a start to the word that follows it: of a graph, of all its collectives */
+    double device_nanos;    /* of one among others that follow each other, by the clock of the slower GPU */
+};
+
+struct collective_figures nccl_collective_measure(const struct collective_plan *plan);
 
 /* content.c: fills a window of the GPU with what tells its place, and compares two windows at some places. */
 void content_fill(struct work *work, cuda_address address, size_t bytes);

@@ -75,10 +75,14 @@ final class Comparisons {
 
     /** Few machines have GPUs, and other libraries of collectives and for experts. */
     private static boolean isUsual(Comparison comparison) {
-        if (comparison.workload() instanceof Collectives || comparison.workload() instanceof Experts) {
-            return false;
-        }
-        Route route = comparison.workload().route();
+        return switch (comparison.workload()) {
+            case Collectives _, Experts _, GpuCollectives _ -> false;
+            case ProgramStart start -> isHere(start.route());
+            case Transfers transfers -> isHere(transfers.route());
+        };
+    }
+
+    private static boolean isHere(Route route) {
         return route.gpus() == 0 || route.unavailable() == null;
     }
 

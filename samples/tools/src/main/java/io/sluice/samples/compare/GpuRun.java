@@ -29,6 +29,9 @@ record GpuRun(String label, Program program, List<String> operands, long bytes, 
     /** As many blocks as four in each multiprocessor of the largest GPU that it was measured on. */
     private static final int BLOCKS = 528;
 
+    /** Between two meetings of the processes. */
+    private static final int COPIES_BOTH_WAYS = 8;
+
     /** How scattered pages are copied. */
     enum Way {
         /** By a call for each page. */
@@ -56,6 +59,11 @@ record GpuRun(String label, Program program, List<String> operands, long bytes, 
     /** The other way. */
     static GpuRun fromDevice(long size, int inflight) {
         return single("from-device", Program.GPU, "C copy from a GPU", size, inflight);
+    }
+
+    /** Copies by two GPUs to each other at the same time. */
+    static GpuRun bothWays(long size) {
+        return single("both-ways", Program.GPU_PAIR, "C copies of two GPUs to each other", size, COPIES_BOTH_WAYS);
     }
 
     /** NCCL's send and receive between two GPUs. */

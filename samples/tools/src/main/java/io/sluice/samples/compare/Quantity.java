@@ -24,6 +24,8 @@ enum Quantity {
     CONNECTS_PER_SECOND("connects/s", "%,.0f"),
     /** The median transfer time, in microseconds. */
     MEDIAN_MICROSECONDS("us p50", "%,.2f"),
+    /** The time of a collective among others that follow each other, by the clock of the GPU, in microseconds. */
+    DEVICE_MICROSECONDS("us by device", "%,.2f"),
     /** The 99th percentile of the transfer time divided by the median. */
     TAIL("p99/p50", "%,.2f"),
     /** Bytes that the initiator's pollers and callers allocate on the heap, for each transfer. */

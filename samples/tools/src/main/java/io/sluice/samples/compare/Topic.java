@@ -19,6 +19,8 @@ enum Topic {
     EXPERTS("dispatch and combine of experts", ExpertComparisons.all()),
     /** Between processes that have GPUs, or one and memory of the host. */
     GPU("transfers between GPUs", GpuComparisons.all()),
+    /** Of two GPUs, a process each. */
+    GPU_COLLECTIVES("collectives between GPUs", GpuCollectiveComparisons.all()),
     /** The overhead of Reactor and Vert.x over callbacks. */
     INTERFACES("what the interfaces cost", CostComparisons.interfaces()),
     METRICS("what metrics cost", CostComparisons.metrics()),

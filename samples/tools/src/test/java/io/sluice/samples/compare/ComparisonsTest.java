@@ -146,6 +146,30 @@ class ComparisonsTest {
     }
 
     @Test
+    void collectivesOfGpusAreComparedWithNcclByBothClocks() {
+        assertThat(Comparisons.chosen(List.of("gpu-collectives"), ALL))
+                .extracting(comparison -> comparison.name() + " " + comparison.goal() + " by "
+                        + comparison.quantity().unit() + " of "
+                        + comparison.theirs().label())
+                .contains(
+                        "gpu-allreduce-8B/nccl <= 0.90 by us by device of NCCL allreduce of 8 B of 2 GPUs, one by one",
+                        "gpu-allreduce-16MiB-graph-20/nccl <= 0.90 by us by device of NCCL allreduce of 16 MiB of 2"
+                                + " GPUs, a graph of 20",
+                        "gpu-allreduce-1MiB/nccl-round-trip <= 0.90 by us p50 of NCCL allreduce of 1 MiB of 2 GPUs,"
+                                + " one by one",
+                        "gpu-alltoall-64KiB/nccl <= 0.90 by us by device of NCCL alltoall of 64 KiB of 2 GPUs, one by"
+                                + " one",
+                        "gpu-alltoall-1MiB/nccl >= 1.05 by bus GB/s of NCCL alltoall of 1 MiB of 2 GPUs, one by one",
+                        "gpu-allgather-16MiB/nccl >= 1.00 by bus GB/s of NCCL allgather of 16 MiB of 2 GPUs, one by"
+                                + " one",
+                        "gpu-allreduce-1GiB/nccl >= 1.00 by bus GB/s of NCCL allreduce of 1 GiB of 2 GPUs, one by one",
+                        "gpu-allreduce-256MiB/copies-both-ways null by bus GB/s of C copies of two GPUs to each other"
+                                + " of 256 MiB, 8 in flight");
+        assertThat(Comparisons.chosen(List.of(), ALL))
+                .noneMatch(comparison -> comparison.workload() instanceof GpuCollectives);
+    }
+
+    @Test
     void aTopicChoosesAllThatIsAboutIt() {
         for (Topic topic : Topic.values()) {
             assertThat(Comparisons.chosen(List.of(topic.toString()), ALL))

@@ -3,6 +3,7 @@ package io.sluice.samples.compare;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.sluice.samples.bench.BenchCollective;
 import io.sluice.samples.compare.GpuRun.Way;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -49,6 +50,7 @@ class GpuRunTest {
                 List.of("copy", "8", "1"),
                 List.of("copy", "5000001", "4"),
                 List.of("--handle", "copy", "70000", "2"),
+                List.of("both-ways", "70001", "4"),
                 List.of("pages-copies", "4096", "100", "1"),
                 List.of("pages-batch", "4096", "100", "4"),
                 List.of("pages-kernel", "PTX", "16", "5000", "100", "4"),
@@ -102,6 +104,32 @@ class GpuRunTest {
     }
 
     @Test
+    void collectivesNameWhatTheProgramKnows() throws Exception {
+        for (BenchCollective collective : List.of(
+                BenchCollective.ALLREDUCE,
+                BenchCollective.REDUCESCATTER,
+                BenchCollective.ALLGATHER,
+                BenchCollective.BROADCAST,
+                BenchCollective.ALLTOALL)) {
+            NcclCollectives measurement = new NcclCollectives(new GpuCollectives(collective, 4096, 20));
+            assertThat(measurement.program()).isEqualTo(Program.NCCL);
+            assertNotAvailable(measurement.operands(), "no NCCL");
+        }
+        Figures figures = new NcclCollectives(new GpuCollectives(BenchCollective.ALLREDUCE, 4000, 0))
+                .figures("{\"op\":\"allreduce\",\"median_nanos\":12000,\"device_nanos\":8000.0}");
+        assertThat(figures.values())
+                .containsEntry(Quantity.DEVICE_MICROSECONDS, 8.0)
+                .containsEntry(Quantity.MEDIAN_MICROSECONDS, 12.0)
+                .containsEntry(Quantity.BUS_GIGABYTES_PER_SECOND, 0.5);
+        Figures own = new OwnGpuCollectives(new GpuCollectives(BenchCollective.ALLTOALL, 4000, 20))
+                .figures("{\"errors\":0,\"verified\":true,\"device_us\":8.0,\"latency_us\":{\"p50\":150.5}}");
+        assertThat(own.values())
+                .containsEntry(Quantity.DEVICE_MICROSECONDS, 8.0)
+                .containsEntry(Quantity.MEDIAN_MICROSECONDS, 150.5)
+                .containsEntry(Quantity.BUS_GIGABYTES_PER_SECOND, 0.25);
+    }
+
+    @Test
     void twoGpusAreNeeded() {
         assertThatThrownBy(() -> run(softwareGpu("1"), List.of("copy", "8", "1")))
                 .isInstanceOf(MeasurementFailedException.class)
@@ -109,7 +137,7 @@ class GpuRunTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"copy", "to-device", "nccl"})
+    @ValueSource(strings = {"copy", "to-device", "nccl", "both-ways", "alltoall"})
     void withoutADriverItSaysSo(String mode) {
         assertThatThrownBy(() -> run(Map.of("SLUICE_CUDA_LIBRARY", "libno-such-cuda.so"), List.of(mode, "8", "1")))
                 .isInstanceOf(MeasurementFailedException.class)
@@ -130,6 +158,7 @@ class GpuRunTest {
                 List.of(),
                 List.of("copy", "0", "1", "0", "1"),
                 List.of("dance", "1", "1", "0", "1"),
+                List.of("allreduce", "8", "101", "0", "1"),
                 List.of("pages-copies", "4096", "0", "1", "0", "1"),
                 List.of("pages-kernel", "PTX", "0", "4096", "1", "1", "0", "1"),
                 List.of("pages-batch", "17179869184", "2", "1", "0", "1"));
