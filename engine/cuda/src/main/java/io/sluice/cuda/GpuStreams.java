@@ -15,7 +15,7 @@ final class GpuStreams {
     private static final StreamLane[] NONE = {};
 
     /** How many carry what waits for nothing. */
-    static final int COUNT = 4;
+    static final int COUNT = 8;
 
     /** How many carry what waits for events: each event has one for itself. */
     static final int ORDERED = 8;
@@ -136,14 +136,23 @@ final class GpuStreams {
         return failure;
     }
 
-    /** The one with the fewest bytes under way, or null if none has room. */
+    /**
+     * The one with the fewest bytes under way, or null if none has room. One that has nothing of other owners comes first: what is for
+     * one peer does not wait behind what is for another, so that the links to all of them are busy.
+     */
     @Nullable
-    StreamLane idlest() {
+    StreamLane idlest(StreamLane.Owner owner) {
         isUsed = true;
         StreamLane idlest = null;
+        boolean isShared = true;
         for (StreamLane lane : lanes) {
-            if (lane.room() > 0 && (idlest == null || lane.bytes() < idlest.bytes())) {
+            if (lane.room() == 0) {
+                continue;
+            }
+            boolean isOthers = lane.isOfAnother(owner);
+            if (idlest == null || (isOthers == isShared ? lane.bytes() < idlest.bytes() : isShared)) {
                 idlest = lane;
+                isShared = isOthers;
             }
         }
         return idlest;

@@ -91,13 +91,13 @@ final class OrderedPosting {
     private @Nullable StreamLane laneFor(@Nullable StreamEvent event, int gpu, boolean looks) {
         GpuStreams streams = loop.streams(gpu);
         if (event == null) {
-            return streams.idlest();
+            return streams.idlest(endpoint);
         }
         StreamLane lane = loop.ordered(gpu).behind(event.handle());
         return lane == null
                         && looks
                         && CudaStream.eventQuery(streams.gpu().device(), event.handle()) != CudaStream.NOT_READY
-                ? streams.idlest()
+                ? streams.idlest(endpoint)
                 : lane;
     }
 

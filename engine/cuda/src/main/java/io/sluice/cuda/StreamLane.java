@@ -211,6 +211,11 @@ final class StreamLane {
         return number == stoppedNumber;
     }
 
+    /** Whether what it was given last, and has not done, is another owner's. */
+    boolean isOfAnother(Owner owner) {
+        return isBusy() && !owner.equals(owners[tail - 1 & MASK]);
+    }
+
     /** How long an owner's oldest request has been here until now, in nanoseconds; 0 if it has none. */
     long waited(long now, Owner owner) {
         for (int i = head; i != tail; i++) {

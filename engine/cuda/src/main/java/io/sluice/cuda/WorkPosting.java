@@ -76,7 +76,7 @@ final class WorkPosting {
             return 1;
         }
         GpuStreams streams = loop.streams(ordinal);
-        StreamLane lane = streams.idlest();
+        StreamLane lane = streams.idlest(endpoint);
         if (lane == null) {
             loop.owe(endpoint);
             return 0;
@@ -493,7 +493,7 @@ final class WorkPosting {
         WorkRequest request;
         while ((request = signalsDue.peekFirst()) != null) {
             int ordinal = choice.ordinalOfWord((CudaRemoteKey) request.signal(), NONE);
-            StreamLane lane = loop.streams(ordinal).idlest();
+            StreamLane lane = loop.streams(ordinal).idlest(endpoint);
             if (lane == null) {
                 loop.owe(endpoint);
                 return;
