@@ -113,22 +113,21 @@ static __device__ __forceinline__ char *message_of(
 
 /* ---- what all calls do ---- */
 
-/* Waits until all ranks have taken what the set had before; the threads of a block decide alike. */
-static __device__ bool await_taken(const buffer &buffer, const uint64_t *taken, uint64_t generation, uint64_t patience) {
-    bool has_failed = false;
-    for (unsigned peer = threadIdx.x; generation > 2 && peer < buffer.ranks; peer += blockDim.x) {
-        has_failed |= !await_signal(&taken[peer], signal_of(generation - 2, 0), buffer, peer, patience);
+/*
+ * Whether a launch goes on: no earlier one has failed, and each rank has stored a signal, if one is waited for. The threads of a block
+ * decide alike.
+ */
+static __device__ bool may_begin(const buffer &buffer, const uint64_t *signals, uint64_t value, uint64_t patience) {
+    bool is_over = has_failed(buffer);
+    for (unsigned peer = threadIdx.x; value != 0 && !is_over && peer < buffer.ranks; peer += blockDim.x) {
+        is_over = !await_signal(&signals[peer], value, buffer, peer, patience);
     }
-    return !__syncthreads_or(has_failed);
+    return !__syncthreads_or(is_over);
 }
 
-static __device__ bool await_sent(
-        const buffer &buffer, const uint64_t *sent, uint64_t generation, unsigned signature, uint64_t patience) {
-    bool has_failed = false;
-    for (unsigned peer = threadIdx.x; peer < buffer.ranks; peer += blockDim.x) {
-        has_failed |= !await_signal(&sent[peer], signal_of(generation, signature), buffer, peer, patience);
-    }
-    return !__syncthreads_or(has_failed);
+/* What ranks store when they have taken what the set of a generation had before; 0 if it had nothing. */
+static __device__ __forceinline__ uint64_t taken_before(uint64_t generation) {
+    return generation > 2 ? signal_of(generation - 2, 0) : 0;
 }
 
 /* Stores a word for each rank; by the thread that ends a launch. */
@@ -349,30 +348,36 @@ template <unsigned HIDDEN>
 static __device__ void send_dispatch(const dispatch &what, const result &to, const shape &shape, const buffer &buffer) {
     __shared__ routes routes;
     unsigned hidden = HIDDEN == 0 ? shape.hidden : HIDDEN;
+    // 16 channels a thread: two vectors side by side that share a scale, or two that others lie between
+    bool is_quantised = what.format != BF16;
+    unsigned halves = hidden / 16;
+    uint4 first = {};
+    uint4 second = {};
+    // early, as all that follows waits for memory as well
+    if (blockIdx.x < what.tokens && threadIdx.x < halves) {
+        const uint4 *x = (const uint4 *)(what.x + (uint64_t)blockIdx.x * hidden * 2);
+        first = x[is_quantised ? 2 * threadIdx.x : threadIdx.x];
+        second = x[is_quantised ? 2 * threadIdx.x + 1 : threadIdx.x + halves];
+    }
     low_latency_words *own = words_of(buffer, shape, buffer.rank);
     uint64_t generation = *(volatile uint64_t *)&own->dispatches + 1;
     unsigned set = generation & 1;
-    if (!may_begin(buffer) || !await_taken(buffer, own->dispatch_taken[set], generation, what.patience)) {
+    if (!may_begin(buffer, own->dispatch_taken[set], taken_before(generation), what.patience)) {
         return;
     }
     for (unsigned i = blockIdx.x; i < shape.experts + buffer.ranks; i += gridDim.x) {
         bool is_rank = i >= shape.experts;
-        unsigned first = is_rank ? (i - shape.experts) * shape.local_experts : i;
-        unsigned count = count_tokens(what, shape.top_k, first, is_rank ? shape.local_experts : 1);
+        unsigned expert = is_rank ? (i - shape.experts) * shape.local_experts : i;
+        unsigned count = count_tokens(what, shape.top_k, expert, is_rank ? shape.local_experts : 1);
         if (threadIdx.x == 0) {
-            unsigned owner = first / shape.local_experts;
-            unsigned place = is_rank ? shape.local_experts : first - owner * shape.local_experts;
+            unsigned owner = expert / shape.local_experts;
+            unsigned place = is_rank ? shape.local_experts : expert - owner * shape.local_experts;
             counts_of(buffer, shape, owner, set, buffer.rank)[place] = count;
         }
     }
     for (unsigned token = blockIdx.x; token < what.tokens; token += gridDim.x) {
-        // 16 channels a thread: two vectors side by side that share a scale, or two that others lie between
-        bool is_quantised = what.format != BF16;
         const uint4 *x = (const uint4 *)(what.x + (uint64_t)token * hidden * 2);
-        unsigned halves = hidden / 16;
-        uint4 first;
-        uint4 second;
-        if (threadIdx.x < halves) {
+        if (token != blockIdx.x && threadIdx.x < halves) {
             first = x[is_quantised ? 2 * threadIdx.x : threadIdx.x];
             second = x[is_quantised ? 2 * threadIdx.x + 1 : threadIdx.x + halves];
         }
@@ -538,7 +543,7 @@ static __device__ void receive_dispatch(
     low_latency_words *own = words_of(buffer, shape, buffer.rank);
     uint64_t generation = *(volatile uint64_t *)&own->results[what.index].dispatch;
     unsigned set = generation & 1;
-    if (!may_begin(buffer) || !await_sent(buffer, own->dispatched[set], generation, what.format, what.patience)) {
+    if (!may_begin(buffer, own->dispatched[set], signal_of(generation, what.format), what.patience)) {
         return;
     }
     unsigned pairs = shape.local_experts * ranks;
@@ -604,7 +609,7 @@ static __device__ void send_combine(const combine &what, const result &from, con
     uint64_t dispatched = *(volatile uint64_t *)&own->results[what.index].dispatch;
     unsigned rows = (unsigned)*(volatile uint64_t *)&own->results[what.index].rows;
     unsigned set = generation & 1;
-    if (!may_begin(buffer) || !await_taken(buffer, own->combine_taken[set], generation, what.patience)) {
+    if (!may_begin(buffer, own->combine_taken[set], taken_before(generation), what.patience)) {
         return;
     }
     unsigned thread = threadIdx.x % COPY_THREADS;
@@ -667,8 +672,7 @@ static __device__ void receive_combine(
     uint64_t generation = *(volatile uint64_t *)&own->results[what.index].combine;
     uint64_t dispatched = *(volatile uint64_t *)&own->results[what.index].dispatch;
     unsigned set = generation & 1;
-    if (!may_begin(buffer)
-            || !await_sent(buffer, own->combined[set], generation, (unsigned)dispatched, what.patience)) {
+    if (!may_begin(buffer, own->combined[set], signal_of(generation, (unsigned)dispatched), what.patience)) {
         return;
     }
     unsigned vectors = hidden * 2 / sizeof(uint4);

@@ -12,8 +12,8 @@ import io.sluice.experts.LowLatencyResult;
  * bytes. Statistics, and what a {@link LowLatencyResult} has, are memory of the GPU as well; {@link LowLatencyResult#count} is known once
  * the dispatch has ended.
  *
- * <p>A call runs in the buffer's stream, and its callback is called on the team's loop once the GPU has done it. A hook is given as soon
- * as the first half is started: its inputs may be changed by work that follows in the stream; {@code complete} starts the second half.
+ * <p>A call runs in the buffer's stream, and its callback is called on the team's loop once the GPU has done it. A hook is given once the
+ * GPU has done the first half; {@code complete} starts the second.
  * With two results there are at most two dispatches whose second half is to come; these are completed in the order in which they were
  * called. A result is combined once. These calls allocate; prepared ones do not.
  *

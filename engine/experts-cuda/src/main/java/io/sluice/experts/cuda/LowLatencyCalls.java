@@ -401,7 +401,11 @@ final class LowLatencyCalls implements GpuLowLatency, GpuMode {
             if (!called.compareAndSet(false, true)) {
                 throw new IllegalStateException("the hook was completed before");
             }
-            complete.accept(callback);
+            try {
+                complete.accept(callback);
+            } catch (SluiceException e) {
+                tell(callback, null, e);
+            }
         };
     }
 

@@ -50,6 +50,27 @@ class GpuExpertBufferTest {
         }
     }
 
+    /** Also where one rank alone has failed, of memory that its GPU does not have. */
+    @Test
+    void what_is_not_formed_gives_all_back() {
+        SoftGpuCounts.assumeSoftware();
+        GpuExpertOptions large = GpuExpertOptions.of(ExpertOptions.experts(4096)
+                .hidden(7168)
+                .maxTokensPerRank(2048)
+                .timeout(Patience.BOUND));
+        try (GpuExpertRanks ranks = GpuExpertRanks.unformed(2)) {
+            ranks.create(rank -> OPTIONS).forEach(each -> Patience.await(Patience.await(each).closeAsync()));
+            List<Long> before = SoftGpuCounts.all();
+            for (int round = 0; round < 2; round++) {
+                ranks.create(rank -> OPTIONS.withBlocks(4 + rank))
+                        .forEach(each -> assertThat(failure(each)).isInstanceOf(CollectiveMismatchException.class));
+                ranks.create(rank -> rank == 0 ? OPTIONS : large)
+                        .forEach(each -> assertThat(failure(each)).isInstanceOf(SluiceException.class));
+            }
+            Patience.until("as many objects as before", () -> SoftGpuCounts.all().equals(before));
+        }
+    }
+
     @Test
     void bad_options_are_refused() {
         assertThatThrownBy(() -> OPTIONS.withBlocks(0)).isInstanceOf(IllegalArgumentException.class);
