@@ -142,7 +142,8 @@ final class BufferCore {
 
     /** Checks a range of the user's memory: of this rank's GPU, and aligned. */
     void check(MemoryRegion region, long offset, long bytes, int alignment) {
-        if (region.kind() != MemoryKind.CUDA || !stream.device().equals(region.memory().device())) {
+        if (region.kind() != MemoryKind.CUDA
+                || !stream.device().equals(region.memory().device())) {
             throw new MemoryNotAccessibleException(
                     "calls of an expert buffer on " + stream.device() + " use its memory, not " + region);
         }

@@ -104,13 +104,18 @@ final class LowLatencyCalls implements GpuLowLatency, GpuMode {
             }
             BufferLayout.putLong(call, LowLatencyLayout.DISPATCH_PATIENCE, nanos(options.timeout()));
             BufferLayout.putInt(call, LowLatencyLayout.DISPATCH_TOKENS, tokens);
-            BufferLayout.putInt(call, LowLatencyLayout.DISPATCH_FORMAT, options.format().ordinal());
+            BufferLayout.putInt(
+                    call, LowLatencyLayout.DISPATCH_FORMAT, options.format().ordinal());
             BufferLayout.putInt(call, LowLatencyLayout.DISPATCH_INDEX, result.index());
             return new GpuDispatch(
                     this,
                     result,
                     prepared(
-                            inputs, result, arguments, kernels.dispatchSend(), kernels.dispatchReceive(),
+                            inputs,
+                            result,
+                            arguments,
+                            kernels.dispatchSend(),
+                            kernels.dispatchReceive(),
                             layout.startsBytes()));
         } catch (RuntimeException | Error e) {
             inputs.close();

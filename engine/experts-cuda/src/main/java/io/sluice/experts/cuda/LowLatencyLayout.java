@@ -77,11 +77,9 @@ final class LowLatencyLayout {
         this.tokens = options.maxTokensPerRank();
         this.topK = options.topK();
         this.payloadAt = align((HEADER_WORDS + (long) topK) * Long.BYTES, LINE);
-        this.messageBytes =
-                align(payloadAt + Math.max(rowBytes(), hidden + (long) scales() * Float.BYTES), LINE);
+        this.messageBytes = align(payloadAt + Math.max(rowBytes(), hidden + (long) scales() * Float.BYTES), LINE);
         this.countsAt = BufferLayout.align(WORDS_BYTES);
-        this.messagesAt =
-                BufferLayout.align(countsAt + (long) SETS * ranks * (localExperts + 1L) * Integer.BYTES);
+        this.messagesAt = BufferLayout.align(countsAt + (long) SETS * ranks * (localExperts + 1L) * Integer.BYTES);
         this.slotsAt = BufferLayout.align(messagesAt + (long) SETS * ranks * tokens * messageBytes);
         this.bytes = slotsAt + (long) SETS * tokens * topK * rowBytes();
         if ((long) rowsOfExpert() * localExperts > Integer.MAX_VALUE) {

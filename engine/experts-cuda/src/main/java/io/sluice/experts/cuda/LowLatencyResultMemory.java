@@ -222,7 +222,8 @@ final class LowLatencyResultMemory implements LowLatencyResult {
         int columns = layout.scaleColumns(format);
         return columns == 0
                 ? Optional.empty()
-                : Optional.of(columns == layout.scales() ? scales : scales.slice(0, layout.rows() * columns * Integer.BYTES));
+                : Optional.of(
+                        columns == layout.scales() ? scales : scales.slice(0, layout.rows() * columns * Integer.BYTES));
     }
 
     @Override

@@ -29,14 +29,21 @@ final class DeviceClock {
 
     DeviceClock(GpuStream stream, int ordinal) {
         this.stream = stream;
-        this.driver = SymbolLookup.libraryLookup(
-                System.getProperty("sluice.cuda.library", "libcuda.so.1"), Arena.global());
-        MethodHandle retain =
-                function("cuDevicePrimaryCtxRetain", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_INT));
-        MethodHandle use = function("cuCtxSetCurrent", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
-        this.create = function("cuEventCreate", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_INT));
-        this.record = function("cuEventRecord", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
-        this.destroy = function("cuEventDestroy_v2", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
+        this.driver =
+                SymbolLookup.libraryLookup(System.getProperty("sluice.cuda.library", "libcuda.so.1"), Arena.global());
+        MethodHandle retain = function(
+                "cuDevicePrimaryCtxRetain",
+                FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_INT));
+        MethodHandle use =
+                function("cuCtxSetCurrent", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
+        this.create = function(
+                "cuEventCreate",
+                FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_INT));
+        this.record = function(
+                "cuEventRecord",
+                FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
+        this.destroy =
+                function("cuEventDestroy_v2", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
         this.elapsed = driver.find("cuEventElapsedTime")
                 .map(symbol -> Linker.nativeLinker()
                         .downcallHandle(

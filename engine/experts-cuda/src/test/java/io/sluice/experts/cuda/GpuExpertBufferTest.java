@@ -54,12 +54,11 @@ class GpuExpertBufferTest {
     @Test
     void what_is_not_formed_gives_all_back() {
         SoftGpuCounts.assumeSoftware();
-        GpuExpertOptions large = GpuExpertOptions.of(ExpertOptions.experts(4096)
-                .hidden(7168)
-                .maxTokensPerRank(2048)
-                .timeout(Patience.BOUND));
+        GpuExpertOptions large = GpuExpertOptions.of(
+                ExpertOptions.experts(4096).hidden(7168).maxTokensPerRank(2048).timeout(Patience.BOUND));
         try (GpuExpertRanks ranks = GpuExpertRanks.unformed(2)) {
-            ranks.create(rank -> OPTIONS).forEach(each -> Patience.await(Patience.await(each).closeAsync()));
+            ranks.create(rank -> OPTIONS)
+                    .forEach(each -> Patience.await(Patience.await(each).closeAsync()));
             List<Long> before = SoftGpuCounts.all();
             for (int round = 0; round < 2; round++) {
                 ranks.create(rank -> OPTIONS.withBlocks(4 + rank))
@@ -67,7 +66,8 @@ class GpuExpertBufferTest {
                 ranks.create(rank -> rank == 0 ? OPTIONS : large)
                         .forEach(each -> assertThat(failure(each)).isInstanceOf(SluiceException.class));
             }
-            Patience.until("as many objects as before", () -> SoftGpuCounts.all().equals(before));
+            Patience.until(
+                    "as many objects as before", () -> SoftGpuCounts.all().equals(before));
         }
     }
 

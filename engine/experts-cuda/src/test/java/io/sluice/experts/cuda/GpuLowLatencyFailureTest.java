@@ -31,11 +31,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Ranks that do not come, leave, call something else or name no expert end the calls of all with a typed error. */
 class GpuLowLatencyFailureTest {
     private static final Duration SOON = Duration.ofMillis(300);
-    private static final ExpertOptions OPTIONS = ExpertOptions.experts(4)
-            .hidden(128)
-            .maxTokensPerRank(4)
-            .topK(2)
-            .timeout(Patience.BOUND);
+    private static final ExpertOptions OPTIONS =
+            ExpertOptions.experts(4).hidden(128).maxTokensPerRank(4).topK(2).timeout(Patience.BOUND);
 
     private static LowLatencyPairs pairs(ExpertOptions options) {
         LowLatencyPairs pairs = new LowLatencyPairs(2, options);
@@ -107,7 +104,8 @@ class GpuLowLatencyFailureTest {
             pairs.ranks.start(1, sent.get(1)::startReceive).join();
             CompletableFuture<Void> closing = pairs.ranks.buffer(1).closeAsync();
             CompletableFuture<?> received = pairs.ranks.start(0, sent.get(0)::startReceive);
-            @Nullable Throwable error = received.handle((nothing, thrown) -> thrown).join();
+            @Nullable
+            Throwable error = received.handle((nothing, thrown) -> thrown).join();
             if (error != null) {
                 // its window may be gone by then
                 assertThat(failure(received)).isInstanceOf(ExpertsLostException.class);
@@ -224,8 +222,7 @@ class GpuLowLatencyFailureTest {
             List<CompletableFuture<@Nullable Void>> ends = new ArrayList<>();
             for (int i = 0; i < 2; i++) {
                 Rank rank = pairs.rank(i);
-                ends.add(pairs.ranks.start(
-                        i, rank.combine(dispatches.get(i).result(), rank.y)::start));
+                ends.add(pairs.ranks.start(i, rank.combine(dispatches.get(i).result(), rank.y)::start));
             }
             assertThat(failure(ends.getFirst()))
                     .isInstanceOf(InvalidChoiceException.class)

@@ -151,13 +151,13 @@ final class GpuLowLatencyFigures {
     }
 
     private static double median(List<Double> values) {
-        double[] sorted = values.stream().mapToDouble(Double::doubleValue).sorted().toArray();
+        double[] sorted =
+                values.stream().mapToDouble(Double::doubleValue).sorted().toArray();
         return sorted[sorted.length / 2];
     }
 
     /** Steps of a call that follow each other; the median time of each, and of all together. */
-    private double[] measure(
-            GpuExpertBuffer buffer, DeviceClock clock, GpuDispatch numbered, LongSupplier... steps) {
+    private double[] measure(GpuExpertBuffer buffer, DeviceClock clock, GpuDispatch numbered, LongSupplier... steps) {
         List<List<Double>> times = new ArrayList<>();
         for (int i = 0; i <= steps.length; i++) {
             times.add(new ArrayList<>());
@@ -213,7 +213,8 @@ final class GpuLowLatencyFigures {
         say("%d blocks, times of the %s:", blocks, clock.isOfDevice() ? "device" : "host");
         for (DispatchFormat format : new DispatchFormat[] {DispatchFormat.FP8, DispatchFormat.BF16}) {
             GpuDispatch dispatch = buffer.lowLatency()
-                    .prepareDispatch(x, 0, choices, 0, TOKENS, DispatchOptions.defaults().withFormat(format));
+                    .prepareDispatch(
+                            x, 0, choices, 0, TOKENS, DispatchOptions.defaults().withFormat(format));
             LowLatencyResult result = dispatch.result();
             await(buffer, dispatch.start());
             int rows = checkRows(result);
@@ -235,16 +236,7 @@ final class GpuLowLatencyFigures {
             checkSums();
             say(
                     "  %-5s %5d rows  dispatch %6.1f us (marked %6.1f)  combine %6.1f  both %6.1f  halves %6.1f + %6.1f, %6.1f + %6.1f",
-                    format,
-                    rows,
-                    alone[1],
-                    alone[0],
-                    both[1],
-                    both[2],
-                    halves[0],
-                    halves[1],
-                    halves[2],
-                    halves[3]);
+                    format, rows, alone[1], alone[0], both[1], both[2], halves[0], halves[1], halves[2], halves[3]);
             combine.close();
             dispatch.close();
         }
@@ -258,8 +250,7 @@ final class GpuLowLatencyFigures {
         MemorySegment ranges = bytes(result.ranges()).get();
         MemorySegment sources = bytes(result.sources()).get();
         MemorySegment rows = bytes(result.tokens()).get();
-        MemorySegment scales =
-                result.scales().map(each -> bytes(each).get()).orElse(MemorySegment.NULL);
+        MemorySegment scales = result.scales().map(each -> bytes(each).get()).orElse(MemorySegment.NULL);
         int local = EXPERTS / team.size();
         int most = TOKENS * team.size();
         int count = 0;

@@ -124,7 +124,8 @@ class GpuLowLatencyOrderTest {
                 // the last ones are waited for
                 pairs.ranks.run(rank -> first.get(rank)::start);
                 for (int rank = 0; rank < 2; rank++) {
-                    pairs.checkSums("first", pairs.rank(rank), pairs.rank(rank).outBytes.get(), 0);
+                    pairs.checkSums(
+                            "first", pairs.rank(rank), pairs.rank(rank).outBytes.get(), 0);
                     pairs.checkSums("second", pairs.rank(rank), outs.get(rank).get(), 1);
                 }
             }
@@ -162,7 +163,8 @@ class GpuLowLatencyOrderTest {
             assertThatThrownBy(combine::startSend).isInstanceOf(IllegalStateException.class);
             // the memory stays until the second half
             first.close();
-            assertThatThrownBy(() -> rank.dispatch(DispatchFormat.BF16)).isInstanceOf(TooManyLiveResultsException.class);
+            assertThatThrownBy(() -> rank.dispatch(DispatchFormat.BF16))
+                    .isInstanceOf(TooManyLiveResultsException.class);
             pairs.ranks.run(each -> combine::startReceive);
             assertThatThrownBy(combine::start)
                     .isInstanceOf(IllegalStateException.class)
@@ -180,8 +182,7 @@ class GpuLowLatencyOrderTest {
             pairs.check("called", DispatchFormat.BF16, Form.CALL);
             pairs.check("hooked", DispatchFormat.BF16, Form.HOOK);
             MemoryRegion x = pairs.ranks.region(0, rank.x.length());
-            GpuDispatch dispatch = rank.gpu()
-                    .prepareDispatch(x, 0, rank.choices, 0, 1, DispatchOptions.defaults());
+            GpuDispatch dispatch = rank.gpu().prepareDispatch(x, 0, rank.choices, 0, 1, DispatchOptions.defaults());
             pairs.ranks.run(each -> dispatch::start);
             CompletableFuture<Void> closing = x.close();
             Patience.await(closing);

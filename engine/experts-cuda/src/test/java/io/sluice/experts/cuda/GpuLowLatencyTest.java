@@ -30,7 +30,15 @@ class GpuLowLatencyTest {
 
     @ParameterizedTest
     @CsvSource({
-        "1, 1, 128", "1, 2, 512", "1, 8, 128", "2, 1, 512", "2, 2, 128", "2, 8, 512", "3, 1, 128", "3, 2, 512", "3, 8, 128"
+        "1, 1, 128",
+        "1, 2, 512",
+        "1, 8, 128",
+        "2, 1, 512",
+        "2, 2, 128",
+        "2, 8, 512",
+        "3, 1, 128",
+        "3, 2, 512",
+        "3, 8, 128"
     })
     void has_the_bits_of_the_host(int size, int topK, int hidden) {
         try (LowLatencyPairs pairs = new LowLatencyPairs(size, options(hidden, topK))) {
@@ -77,7 +85,8 @@ class GpuLowLatencyTest {
                 pairs.draw(new int[] {4}, Choice.RANDOM, stride);
                 pairs.fillFinite(stride);
                 for (DispatchFormat format :
-                        new DispatchFormat[] {DispatchFormat.FP8, DispatchFormat.FP8_ROUNDED, DispatchFormat.FP8_UE8M0}) {
+                        new DispatchFormat[] {DispatchFormat.FP8, DispatchFormat.FP8_ROUNDED, DispatchFormat.FP8_UE8M0
+                        }) {
                     pairs.check("finite numbers, " + format, format, Form.PREPARED);
                 }
             }

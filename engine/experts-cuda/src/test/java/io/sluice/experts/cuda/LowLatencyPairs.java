@@ -99,7 +99,8 @@ final class LowLatencyPairs implements AutoCloseable {
         }
 
         GpuDispatch dispatch(DispatchFormat format) {
-            return gpu().prepareDispatch(x, 0, choices, 0, tokens, DispatchOptions.defaults().withFormat(format));
+            return gpu().prepareDispatch(
+                            x, 0, choices, 0, tokens, DispatchOptions.defaults().withFormat(format));
         }
 
         GpuCombine combine(LowLatencyResult result, MemoryRegion from) {
@@ -176,9 +177,7 @@ final class LowLatencyPairs implements AutoCloseable {
                     || (choice == Choice.ONE_EXPERT && k > 0);
             int chosen = choice == Choice.ONE_EXPERT ? options.experts() - 1 : expert;
             rank.choiceBytes.host().setAtIndex(LONG, slot, isNone ? -1 : chosen);
-            rank.weightBytes
-                    .host()
-                    .setAtIndex(ValueLayout.JAVA_FLOAT, slot, (float) random.nextDouble() - 0.25f);
+            rank.weightBytes.host().setAtIndex(ValueLayout.JAVA_FLOAT, slot, (float) random.nextDouble() - 0.25f);
         }
     }
 
@@ -218,7 +217,11 @@ final class LowLatencyPairs implements AutoCloseable {
             LowLatencyResult result = found.get(rank.rank);
             GpuExpertRanks.GpuBytes y = hasBuffer ? rank.bytes(result.combineBuffer()) : rank.yBytes;
             fillResults(
-                    rank, rank.bytes(result.ranges()).host(), rank.bytes(result.sources()).host(), y.host(), round);
+                    rank,
+                    rank.bytes(result.ranges()).host(),
+                    rank.bytes(result.sources()).host(),
+                    y.host(),
+                    round);
             y.put();
             LowLatencyResult host = expected.get(rank.rank);
             fillResults(rank, host.ranges().segment(), host.sources().segment(), rank.hostY.segment(), round);
@@ -261,11 +264,11 @@ final class LowLatencyPairs implements AutoCloseable {
         DispatchOptions with = DispatchOptions.defaults().withFormat(format);
         return switch (form) {
             case CALL ->
-                each(rank -> future(callback -> rank.gpu()
-                        .lowLatencyDispatch(rank.x, 0, rank.choices, 0, rank.tokens, with, callback)));
+                each(rank -> future(callback ->
+                        rank.gpu().lowLatencyDispatch(rank.x, 0, rank.choices, 0, rank.tokens, with, callback)));
             case HOOK -> {
-                List<ReceiveHook<LowLatencyResult>> hooks = each(rank -> future(callback -> rank.gpu()
-                        .lowLatencyDispatchHooked(rank.x, 0, rank.choices, 0, rank.tokens, with, callback)));
+                List<ReceiveHook<LowLatencyResult>> hooks = each(rank -> future(callback ->
+                        rank.gpu().lowLatencyDispatchHooked(rank.x, 0, rank.choices, 0, rank.tokens, with, callback)));
                 // the inputs may change
                 all.forEach(rank -> poison(rank.x, rank.xBytes));
                 List<LowLatencyResult> results = each(rank -> future(hooks.get(rank.rank)::complete));
@@ -361,7 +364,9 @@ final class LowLatencyPairs implements AutoCloseable {
             String what, Rank rank, DispatchFormat format, LowLatencyResult expected, LowLatencyResult found) {
         String where = what + ", rank " + rank.rank;
         MemorySegment ranges = rank.bytes(found.ranges()).get();
-        assertThat(ranges.mismatch(expected.ranges().segment())).as(where + ": ranges").isEqualTo(-1);
+        assertThat(ranges.mismatch(expected.ranges().segment()))
+                .as(where + ": ranges")
+                .isEqualTo(-1);
         assertThat(rank.bytes(found.counts()).get().mismatch(expected.counts().segment()))
                 .as(where + ": counts")
                 .isEqualTo(-1);
@@ -369,9 +374,8 @@ final class LowLatencyPairs implements AutoCloseable {
         MemorySegment expectedSources = expected.sources().segment();
         MemorySegment foundRows = rank.bytes(found.tokens()).get();
         MemorySegment expectedRows = expected.tokens().segment();
-        MemorySegment foundScales = found.scales()
-                .map(scales -> rank.bytes(scales).get())
-                .orElse(MemorySegment.NULL);
+        MemorySegment foundScales =
+                found.scales().map(scales -> rank.bytes(scales).get()).orElse(MemorySegment.NULL);
         MemorySegment expectedScales =
                 expected.scales().map(MemoryRegion::segment).orElse(MemorySegment.NULL);
         long bytes = format.isQuantised() ? options.hidden() : rowBytes();
@@ -391,8 +395,12 @@ final class LowLatencyPairs implements AutoCloseable {
                             .as("%s: row %d of expert %d is a token of rank %d", where, row, local, source)
                             .isNotNull();
                     assertThat(MemorySegment.mismatch(
-                                    foundRows, row * bytes, (row + 1) * bytes, expectedRows, other * bytes, (other + 1)
-                                            * bytes))
+                                    foundRows,
+                                    row * bytes,
+                                    (row + 1) * bytes,
+                                    expectedRows,
+                                    other * bytes,
+                                    (other + 1) * bytes))
                             .as("%s: first wrong byte of row %d", where, row)
                             .isEqualTo(-1);
                     compareScales(where, format, foundScales, row, expectedScales, other);

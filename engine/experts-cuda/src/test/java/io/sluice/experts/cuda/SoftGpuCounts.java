@@ -12,7 +12,8 @@ import org.junit.jupiter.api.Assumptions;
 /** How many objects the software GPUs have. */
 final class SoftGpuCounts {
     private static final String LIBRARY = System.getProperty("sluice.cuda.library", "");
-    private static final List<String> OBJECTS = List.of("allocations", "mappings", "streams", "modules", "registrations");
+    private static final List<String> OBJECTS =
+            List.of("allocations", "mappings", "streams", "modules", "registrations");
 
     private SoftGpuCounts() {}
 
