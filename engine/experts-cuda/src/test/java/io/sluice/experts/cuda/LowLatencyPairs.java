@@ -111,11 +111,15 @@ final class LowLatencyPairs implements AutoCloseable {
     LowLatencyPairs(int size, ExpertOptions options) {
         this.options = options.normalMode(false);
         this.ranks = GpuExpertRanks.form(size, GpuExpertOptions.of(this.options).withBlocks(4));
-        List<CompletableFuture<ExpertBuffer>> forming = new ArrayList<>();
         for (int rank = 0; rank < size; rank++) {
             all.add(new Rank(rank));
-            forming.add(ExpertBuffer.create(ranks.team(rank), this.options));
         }
+    }
+
+    /** The host's buffers are made when they are first compared with. */
+    private void createHosts() {
+        List<CompletableFuture<ExpertBuffer>> forming = new ArrayList<>();
+        all.forEach(rank -> forming.add(ExpertBuffer.create(ranks.team(rank.rank), options)));
         forming.forEach(each -> hosts.add(Patience.await(each)));
     }
 
@@ -198,6 +202,9 @@ final class LowLatencyPairs implements AutoCloseable {
     /** Dispatches and combines what was drawn, on GPUs and in memory of the host, and compares. */
     void check(String what, DispatchFormat format, Form form) {
         round++;
+        if (hosts.isEmpty()) {
+            createHosts();
+        }
         List<LowLatencyResult> expected = each(rank -> future(callback -> hosts.get(rank.rank)
                 .lowLatencyDispatch(
                         rank.xBytes.region(),
