@@ -17,6 +17,7 @@ import io.sluice.experts.cuda.LowLatencyPairs.Form;
 import io.sluice.testkit.Patience;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
@@ -130,6 +131,85 @@ class GpuLowLatencyOrderTest {
                 }
             }
         }
+    }
+
+    /** Rank 1 has second halves to come, whose sets rank 0 would write again. */
+    @Test
+    void a_set_is_not_written_again_before_all_have_taken_what_it_had() {
+        try (LowLatencyPairs pairs = pairs(2)) {
+            List<GpuDispatch> first = dispatches(pairs, DispatchFormat.BF16);
+            List<GpuDispatch> second = dispatches(pairs, DispatchFormat.BF16);
+            pairs.ranks.run(rank -> first.get(rank)::startSend);
+            Patience.await(pairs.ranks.start(0, first.get(0)::startReceive));
+            LowLatencyPairs.Rank rank0 = pairs.rank(0);
+            byte[] before = rank0.xBytes.host().toArray(ValueLayout.JAVA_BYTE);
+            rank0.xBytes.fill(0x11);
+            pairs.ranks.run(rank -> second.get(rank)::start);
+            CompletableFuture<?> third = pairs.ranks.start(0, first.get(0)::startSend);
+            assertThat(third).isNotDone();
+            Patience.await(pairs.ranks.start(1, first.get(1)::startReceive));
+            Patience.await(third);
+            checkRowsOfRank0(pairs, first.get(1).result(), before);
+            // rank 1 takes part in the third
+            pairs.ranks.run(rank -> rank == 0 ? first.get(0)::startReceive : first.get(1)::start);
+            checkCombine(pairs, first, second);
+        }
+    }
+
+    private static void checkRowsOfRank0(LowLatencyPairs pairs, LowLatencyResult result, byte[] x) {
+        LowLatencyPairs.Rank rank = pairs.rank(1);
+        long[] ranges = rank.bytes(result.ranges()).get().toArray(ValueLayout.JAVA_LONG);
+        int[] sources = rank.bytes(result.sources()).get().toArray(ValueLayout.JAVA_INT);
+        byte[] rows = rank.bytes(result.tokens()).get().toArray(ValueLayout.JAVA_BYTE);
+        int bytes = OPTIONS.hidden() * Short.BYTES;
+        int checked = 0;
+        for (int local = 0; local < 2; local++) {
+            for (int i = 0; i < (int) ranges[2 * local]; i++) {
+                int row = local * 2 * MOST_TOKENS + i;
+                int token = sources[row];
+                assertThat(Arrays.copyOfRange(rows, row * bytes, (row + 1) * bytes))
+                        .isEqualTo(Arrays.copyOfRange(x, token * bytes, (token + 1) * bytes));
+                checked++;
+            }
+        }
+        assertThat(checked).isPositive();
+    }
+
+    private static void checkCombine(LowLatencyPairs pairs, List<GpuDispatch> first, List<GpuDispatch> second) {
+        LowLatencyPairs.Rank rank1 = pairs.rank(1);
+        List<GpuCombine> combines = new ArrayList<>();
+        List<GpuCombine> others = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            putResults(pairs, i, first.get(i).result(), 0);
+            combines.add(pairs.rank(i).combine(first.get(i).result(), pairs.rank(i).y));
+            MemoryRegion buffer = second.get(i).result().combineBuffer();
+            pairs.rank(i).bytes(buffer).fill(0);
+            others.add(pairs.rank(i).combine(second.get(i).result(), buffer));
+        }
+        pairs.ranks.run(rank -> combines.get(rank)::startSend);
+        Patience.await(pairs.ranks.start(0, combines.get(0)::startReceive));
+        pairs.ranks.run(rank -> others.get(rank)::start);
+        // each in a result that is free
+        pairs.ranks.run(rank -> rank == 0 ? first.get(0)::start : second.get(1)::start);
+        putResults(pairs, 0, first.get(0).result(), 1);
+        CompletableFuture<?> third = pairs.ranks.start(0, combines.get(0)::startSend);
+        assertThat(third).isNotDone();
+        rank1.outBytes.fill(0);
+        Patience.await(pairs.ranks.start(1, combines.get(1)::startReceive));
+        Patience.await(third);
+        pairs.checkSums("taken late", rank1, rank1.outBytes.get(), 0);
+        pairs.ranks.run(rank -> rank == 0 ? combines.get(0)::startReceive : others.get(1)::start);
+    }
+
+    private static void putResults(LowLatencyPairs pairs, int on, LowLatencyResult result, int salt) {
+        LowLatencyPairs.Rank rank = pairs.rank(on);
+        pairs.fillResults(
+                rank,
+                rank.bytes(result.ranges()).get(),
+                rank.bytes(result.sources()).get(),
+                rank.yBytes.host(),
+                salt);
+        rank.yBytes.put();
     }
 
     @Test
