@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 /** Results are taken, combined and given back in their order; what is not possible is refused before anything starts. */
@@ -137,6 +138,7 @@ class GpuLowLatencyOrderTest {
     @Test
     void a_set_is_not_written_again_before_all_have_taken_what_it_had() {
         try (LowLatencyPairs pairs = pairs(2)) {
+            pairs.draw(new int[] {MOST_TOKENS, MOST_TOKENS}, Choice.RANDOM, 5);
             List<GpuDispatch> first = dispatches(pairs, DispatchFormat.BF16);
             List<GpuDispatch> second = dispatches(pairs, DispatchFormat.BF16);
             pairs.ranks.run(rank -> first.get(rank)::startSend);
@@ -192,6 +194,10 @@ class GpuLowLatencyOrderTest {
         // each in a result that is free
         pairs.ranks.run(rank -> rank == 0 ? first.get(0)::start : second.get(1)::start);
         putResults(pairs, 0, first.get(0).result(), 1);
+        // else the next one would change nothing there
+        assertThat(LongStream.of(rank1.choiceBytes.host().toArray(ValueLayout.JAVA_LONG))
+                        .limit(rank1.tokens * 2L))
+                .containsAnyOf(0L, 1L);
         CompletableFuture<?> third = pairs.ranks.start(0, combines.get(0)::startSend);
         assertThat(third).isNotDone();
         rank1.outBytes.fill(0);
