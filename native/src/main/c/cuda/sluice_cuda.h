@@ -199,7 +199,7 @@ struct sluice_cuda_request {
     uint64_t signal;                /* 0, or the device address of a word that addend is added to or stored in */
     uint64_t addend;
     int32_t signal_is_store;
-    int32_t zero;
+    int32_t most_blocks;            /* of a copy by a kernel, where fewer than its stream's; 0 for those */
     uint64_t word;                  /* 0, or the device address of a word of pinned memory that value is stored in */
     uint64_t value;
 };

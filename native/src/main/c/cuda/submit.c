@@ -22,9 +22,10 @@ static struct cuda_completion completion_of(
     };
 }
 
-static unsigned blocks_for(const struct sluice_cuda_stream *stream, uint64_t threads) {
+static unsigned blocks_for(const struct sluice_cuda_stream *stream, uint64_t threads, int most) {
     uint64_t blocks = (threads + THREADS - 1) / THREADS;
-    return blocks == 0 ? 1 : blocks < (uint64_t)stream->max_blocks ? (unsigned)blocks : (unsigned)stream->max_blocks;
+    uint64_t limit = (uint64_t)(most > 0 && most < stream->max_blocks ? most : stream->max_blocks);
+    return blocks == 0 ? 1 : (unsigned)(blocks < limit ? blocks : limit);
 }
 
 static cuda_result launch(
@@ -82,7 +83,7 @@ static cuda_result copy_pages(const struct sluice_cuda_stream *stream, const str
     bool is_strided = request->operation == SLUICE_CUDA_COPY_STRIDED;
     return launch(
             stream, is_strided ? stream->kernels.copy_strided : stream->kernels.copy_pages,
-            blocks_for(stream, pages * slices * WARP), THREADS, arguments);
+            blocks_for(stream, pages * slices * WARP, request->most_blocks), THREADS, arguments);
 }
 
 /* Records the error of an operation that ran without its completion: the next query of the stream returns it. */
@@ -102,7 +103,7 @@ static cuda_result checksum(struct sluice_cuda_stream *stream, const struct slui
     cuda_result result = cuda.fill(result_address, 0, sizeof(uint64_t), stream->stream);
     return result != CUDA_SUCCESS ? result
             : without_end(stream, launch(stream, stream->kernels.checksum,
-                    blocks_for(stream, (bytes + CHECKED_BYTES - 1) / CHECKED_BYTES), THREADS, arguments));
+                    blocks_for(stream, (bytes + CHECKED_BYTES - 1) / CHECKED_BYTES, 0), THREADS, arguments));
 }
 
 static cuda_result fetch(const struct sluice_cuda_stream *stream, const struct sluice_cuda_request *request) {

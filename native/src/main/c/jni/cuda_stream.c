@@ -18,6 +18,7 @@ FIELD(SOURCES, sources);
 FIELD(SIGNAL, signal);
 FIELD(ADDEND, addend);
 FIELD(SIGNAL_IS_STORE, signal_is_store);
+FIELD(MOST_BLOCKS, most_blocks);
 FIELD(WORD, word);
 FIELD(VALUE, value);
 SAME(COPY, SLUICE_CUDA_COPY);

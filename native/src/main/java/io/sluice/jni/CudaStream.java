@@ -63,6 +63,9 @@ public final class CudaStream {
     /** Offset in the record of an {@code int}: 1 to store the value, 0 to add it. */
     public static final int REQUEST_SIGNAL_IS_STORE_OFFSET = 72;
 
+    /** Offset in the record of an {@code int}: the most blocks of a copy by a kernel; 0 for as many as its stream may have. */
+    public static final int REQUEST_MOST_BLOCKS_OFFSET = 76;
+
     /** Offset in the record of the word's device address, in pinned memory of the host, a {@code long}; 0 for none. */
     public static final int REQUEST_WORD_OFFSET = 80;
 

@@ -57,6 +57,7 @@ class CudaStreamTest {
         put(request, CudaStream.REQUEST_DESTINATION_OFFSET, gpu.pinnedAddress + to);
         put(request, CudaStream.REQUEST_SOURCE_OFFSET, memory);
         put(request, CudaStream.REQUEST_LENGTH_OFFSET, pageBytes);
+        request.set(ValueLayout.JAVA_INT, CudaStream.REQUEST_MOST_BLOCKS_OFFSET, 2);
         put(request, CudaStream.REQUEST_DESTINATIONS_OFFSET, gpu.pinnedAddress + tables);
         put(request, CudaStream.REQUEST_SOURCES_OFFSET, gpu.pinnedAddress + tables + 8L * pages);
         put(request, CudaStream.REQUEST_SIGNAL_OFFSET, gpu.pinnedAddress + (700 << 10));

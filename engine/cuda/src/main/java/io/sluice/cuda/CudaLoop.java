@@ -31,6 +31,8 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
     /** How many records one cycle may have. */
     static final int MOST_RECORDS = 2048;
 
+    // a kernel with all blocks keeps those for other peers from running: this many nearly fill the links to one of them
+    private static final int SHARED_BLOCKS = 16;
     private static final long SHORTEST_PARK_NANOS = 20_000;
     private static final long LONGEST_PARK_NANOS = 1_000_000;
     private static final int PARTS_OF_WAIT = 8;
@@ -197,8 +199,12 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
         records.set(ValueLayout.JAVA_LONG, record + offset, value);
     }
 
-    void pages(long record, int pages) {
+    /** A record copies so many pages by a kernel. */
+    void pages(long record, int pages, boolean sharesGpu) {
         records.set(ValueLayout.JAVA_INT, record + CudaStream.REQUEST_COUNT_OFFSET, pages);
+        if (sharesGpu) {
+            records.set(ValueLayout.JAVA_INT, record + CudaStream.REQUEST_MOST_BLOCKS_OFFSET, SHARED_BLOCKS);
+        }
     }
 
     @Override

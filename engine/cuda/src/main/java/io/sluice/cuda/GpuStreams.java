@@ -158,6 +158,16 @@ final class GpuStreams {
         return idlest;
     }
 
+    /** Whether they have work of other owners than this one. */
+    boolean areSharedWith(StreamLane.Owner owner) {
+        for (StreamLane lane : lanes) {
+            if (lane.isOfAnother(owner)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /**
      * Gives all back, once the GPU is done with it; if that takes too long it may still write to the pinned memory, which stays. The
      * loop uses them no more. Blocks, for as long as any kernel of this process runs on the GPU.

@@ -150,7 +150,7 @@ final class WorkPosting {
         WorkRequest first = batch[at];
         long number = lane.nextSequence();
         long record = loop.record(lane, CudaStream.COPY_PAGES, number);
-        loop.pages(record, run);
+        loop.pages(record, run, streams.areSharedWith(endpoint));
         lane.counters().launched(Unit.KERNEL, run * first.length());
         loop.put(record, CudaStream.REQUEST_LENGTH_OFFSET, first.length());
         loop.put(
@@ -237,7 +237,7 @@ final class WorkPosting {
         boolean byKernel = request.startAfter() != null && loop.usesKernels();
         long record = loop.record(lane, byKernel ? CudaStream.COPY_STRIDED : CudaStream.COPY, number);
         if (byKernel) {
-            loop.pages(record, 1);
+            loop.pages(record, 1, false);
         }
         loop.put(record, CudaStream.REQUEST_DESTINATION_OFFSET, destination);
         loop.put(record, CudaStream.REQUEST_SOURCE_OFFSET, source);
@@ -394,7 +394,7 @@ final class WorkPosting {
                         all);
         long number = ordered.begin(request, lane);
         long record = loop.record(lane, CudaStream.COPY_PAGES, number);
-        loop.pages(record, all);
+        loop.pages(record, all, streams.areSharedWith(endpoint));
         lane.counters().launched(Unit.KERNEL, all * pages.pageBytes());
         loop.put(record, CudaStream.REQUEST_DESTINATION_OFFSET, writes ? remote : local);
         loop.put(record, CudaStream.REQUEST_SOURCE_OFFSET, writes ? local : remote);
