@@ -1,8 +1,7 @@
 /*
- * The twins of the kernels in normal.cu. One block does all, row after row. They quantise value by value, as the library does with special
- * values, and add in the plainest way.
+ * The twins of the kernels in normal.cu. One block does all, row after row, and adds in the plainest way.
  */
-#include "experts.h"
+#include "experts_normal.h"
 
 #include "expert_variant.h"
 
@@ -21,9 +20,6 @@
 #define CALL_FORMAT_SHIFT 4
 #define CALL_SLOT (1u << 20)
 #define ROWS_OF_PIECE 2
-#define NAN_CODE 0x7f
-
-enum format { BF16, FP8, FP8_ROUNDED, FP8_UE8M0 };
 
 /* In an operation's words, behind those of expert_await. */
 #define PHASE 2
@@ -36,45 +32,10 @@ struct progress {
     uint32_t tokens;
 };
 
-struct normal {
-    struct expert_buffer buffer;
-    uint64_t at;
-    uint64_t words_at;
-    uint64_t done_at;
-    uint64_t arrived_at;
-    uint64_t counts_at;
-    uint64_t slots_at;
-    uint64_t combined_at;
-    uint64_t slot_bytes;
-    uint64_t scales_in_slot;
-    uint64_t choices_in_slot;
-    uint64_t weights_in_slot;
-    uint64_t sources_in_slot;
-    uint64_t counts_in_slot;
-    uint32_t experts;
-    uint32_t hidden;
-    uint32_t most_tokens;
-    uint32_t top_k;
-};
-
 struct layout {
     uint64_t choices;
     uint64_t to;
     uint64_t tokens;
-};
-
-struct dispatch {
-    uint64_t x;
-    uint64_t choices;
-    uint64_t weights;
-    uint64_t to;
-    uint64_t handle;
-    uint64_t summary;
-    uint64_t patience;
-    uint32_t tokens;
-    uint32_t slot;
-    uint32_t worst;
-    uint32_t alignment;
 };
 
 struct combine {
@@ -191,11 +152,6 @@ static bool say(int ordinal, const struct normal *in, uint64_t generation, const
     return true;
 }
 
-struct meeting {
-    uint32_t counts[EXPERT_RANKS][EXPERT_RANKS];
-    uint32_t slots[EXPERT_RANKS];
-};
-
 /* STEP_DONE if all have called the same; else what the step is to return, if the launch has not ended by that. */
 static enum step hear(
         int ordinal, const struct normal *in, uint64_t *own, uint64_t generation, const uint32_t *said, uint64_t patience,
@@ -277,130 +233,6 @@ static bool lay_out(int ordinal, const uint8_t *arguments) {
     return true;
 }
 
-/* ---- rows ---- */
-
-static uint8_t code_of(float scaled) {
-    uint32_t bits = bits_of_float(scaled);
-    uint32_t rest = bits & 0x7fffffff;
-    uint32_t sign = bits >> 24 & 0x80;
-    if (scaled != scaled) {
-        return NAN_CODE;
-    }
-    if (rest < 0x3c800000) {
-        return (uint8_t)(sign | (bits_of_float(float_of_bits(rest) + 16384.0f) - 0x46800000));
-    }
-    return (uint8_t)(sign | (((rest + 0x7ffff + (rest >> 20 & 1)) >> 20) - (120 << 3)));
-}
-
-static void quantise(const uint16_t *from, uint8_t *to, uint8_t *scales, uint32_t hidden, enum format format) {
-    for (uint32_t group = 0; group < hidden / GROUP; group++, from += GROUP, to += GROUP) {
-        uint32_t greatest = 0;
-        for (int i = 0; i < GROUP; i++) {
-            uint32_t magnitude = from[i] & 0x7fff;
-            greatest = magnitude > greatest && magnitude <= 0x7f80 ? magnitude : greatest;
-        }
-        struct scale scale = scale_of(
-                float_of_bits(greatest << 16), format == FP8 ? SLUICE_EXPERTS_EXACT : SLUICE_EXPERTS_ROUNDED);
-        for (int i = 0; i < GROUP; i++) {
-            to[i] = code_of(float_of_bits((uint32_t)from[i] << 16) * scale.factor);
-        }
-        if (format == FP8_UE8M0) {
-            scales[group] = (uint8_t)(bits_of_float(scale.inverse) >> 23);
-        } else {
-            memcpy(scales + group * sizeof scale.inverse, &scale.inverse, sizeof scale.inverse);
-        }
-    }
-}
-
-static bool put(int ordinal, uint64_t to, const void *bytes, uint64_t count) {
-    void *at = reach(ordinal, to, count);
-    if (at != NULL) {
-        memcpy(at, bytes, count);
-    }
-    return at != NULL;
-}
-
-static uint64_t slot_at(const struct normal *in, const struct meeting *met, unsigned rank) {
-    return in->buffer.windows[rank] + in->slots_at + met->slots[rank] * in->slot_bytes;
-}
-
-static bool put_row(
-        int ordinal, const struct normal *in, uint64_t slot, uint64_t row, const uint8_t *from, enum format format) {
-    if (format == BF16) {
-        return put(ordinal, slot + row * in->hidden * 2, from, in->hidden * 2ull);
-    }
-    uint8_t codes[1 << 16];
-    uint8_t scales[(1 << 16) / GROUP * sizeof(float)];
-    uint64_t scale_bytes = in->hidden / GROUP * (format == FP8_UE8M0 ? 1 : sizeof(float));
-    quantise((const uint16_t *)from, codes, scales, in->hidden, format);
-    return put(ordinal, slot + row * in->hidden, codes, in->hidden)
-            && put(ordinal, slot + in->scales_in_slot + row * scale_bytes, scales, scale_bytes);
-}
-
-static bool put_note(
-        int ordinal, const struct normal *in, uint64_t slot, uint64_t row, unsigned rank, uint32_t token,
-        const int64_t *choices, const float *weights) {
-    bool is_good = put(ordinal, slot + in->sources_in_slot + row * sizeof token, &token, sizeof token);
-    for (uint64_t k = 0; is_good && choices != NULL && k < in->top_k; k++) {
-        int64_t local = choices[k] - (int64_t)rank * in->experts;
-        bool is_there = local >= 0 && local < in->experts;
-        int64_t choice = is_there ? local : -1;
-        float weight = is_there ? weights[k] : 0;
-        uint64_t element = row * in->top_k + k;
-        is_good = put(ordinal, slot + in->choices_in_slot + element * sizeof choice, &choice, sizeof choice)
-                && put(ordinal, slot + in->weights_in_slot + element * sizeof weight, &weight, sizeof weight);
-    }
-    return is_good;
-}
-
-static bool send_rows(
-        int ordinal, const struct dispatch *what, const struct normal *in, const struct meeting *met,
-        const int32_t *positions, const uint32_t *first, enum format format) {
-    uint64_t row_bytes = in->hidden * 2ull;
-    for (uint32_t token = 0; token < what->tokens; token++) {
-        const uint8_t *from = reach(ordinal, what->x + token * row_bytes, row_bytes);
-        const int64_t *choices = NULL;
-        const float *weights = NULL;
-        if (what->choices != 0) {
-            choices = reach(ordinal, what->choices + (uint64_t)token * in->top_k * sizeof *choices, in->top_k * sizeof *choices);
-            weights = reach(ordinal, what->weights + (uint64_t)token * in->top_k * sizeof *weights, in->top_k * sizeof *weights);
-        }
-        if (from == NULL || (what->choices != 0 && (choices == NULL || weights == NULL))) {
-            return false;
-        }
-        for (unsigned rank = 0; rank < in->buffer.ranks; rank++) {
-            int32_t position = positions[(uint64_t)token * in->buffer.ranks + rank];
-            if (position < 0) {
-                continue;
-            }
-            uint64_t row = first[rank] + (uint32_t)position;
-            uint64_t slot = slot_at(in, met, rank);
-            if (!put_row(ordinal, in, slot, row, from, format)
-                    || !put_note(ordinal, in, slot, row, rank, token, choices, weights)) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-static bool mark_rows(
-        int ordinal, const struct dispatch *what, const struct normal *in, uint64_t slot, uint32_t received) {
-    const int32_t no_token = -1;
-    const int64_t no_choice = -1;
-    const float no_weight = 0;
-    bool is_good = true;
-    for (uint64_t row = received; is_good && row < what->worst; row++) {
-        is_good = put(ordinal, slot + in->sources_in_slot + row * sizeof no_token, &no_token, sizeof no_token);
-        for (uint64_t k = 0; is_good && what->choices != 0 && k < in->top_k; k++) {
-            uint64_t element = row * in->top_k + k;
-            is_good = put(ordinal, slot + in->choices_in_slot + element * sizeof no_choice, &no_choice, sizeof no_choice)
-                    && put(ordinal, slot + in->weights_in_slot + element * sizeof no_weight, &no_weight, sizeof no_weight);
-        }
-    }
-    return is_good;
-}
-
 /* ---- dispatch ---- */
 
 static uint64_t done_flag(const struct normal *in, unsigned owner, unsigned sender) {
@@ -462,14 +294,14 @@ static enum step send(
     int32_t *summary = reach(ordinal, what->summary, (2ull + 2 * ranks + in->experts) * sizeof *summary);
     bool is_good = summary != NULL && find_handle(ordinal, in, what->handle, what->tokens, &handle)
             && (what->to == 0 || find_routes(ordinal, in, what->to, what->tokens, &to))
-            && mark_rows(ordinal, what, in, slot_at(in, met, own), received);
+            && normal_mark_rows(ordinal, what, in, normal_slot_at(in, met, own), received);
     if (!is_good) {
         return STEP_FAILED;
     }
     const int32_t *positions = what->to == 0 ? handle.positions : to.positions;
-    is_good = send_rows(ordinal, what, in, met, positions, first, format);
+    is_good = normal_send_rows(ordinal, what, in, met, positions, first, format);
     for (unsigned rank = 0; is_good && what->to != 0 && rank < ranks; rank++) {
-        is_good = put(ordinal, counts_at(in, rank, own), to.to_experts + (uint64_t)rank * in->experts,
+        is_good = normal_put(ordinal, counts_at(in, rank, own), to.to_experts + (uint64_t)rank * in->experts,
                 in->experts * sizeof(int32_t));
     }
     if (is_good) {
@@ -603,7 +435,7 @@ static bool send_back(
             uint64_t at = (uint64_t)handle->first_rows[rank] + row;
             const void *from = reach(ordinal, what->y + at * row_bytes, row_bytes);
             bool is_last = row % ROWS_OF_PIECE == ROWS_OF_PIECE - 1 || row + 1 == (uint32_t)handle->row_counts[rank];
-            if (from == NULL || !put(ordinal, combined_row(in, rank, in->buffer.rank, row), from, row_bytes)
+            if (from == NULL || !normal_put(ordinal, combined_row(in, rank, in->buffer.rank, row), from, row_bytes)
                     || (is_last
                             && !expert_store(ordinal, arrived_flag(in, rank, in->buffer.rank, row),
                                     expert_signal(generation, 0)))) {

@@ -11,14 +11,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 public abstract sealed class GpuNormalCall implements AutoCloseable
         permits GpuNormalLayout, GpuNormalDispatch, GpuNormalCombine {
-    private final NormalMode mode;
+    private final CallOwner owner;
     private final BufferCore core;
     private final GpuWork work;
     private final List<MappedRegion> used;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    GpuNormalCall(NormalMode mode, Prepared prepared) {
-        this.mode = mode;
+    GpuNormalCall(CallOwner owner, Prepared prepared) {
+        this.owner = owner;
         this.core = prepared.core();
         this.work = prepared.work();
         this.used = prepared.used();
@@ -61,8 +61,8 @@ public abstract sealed class GpuNormalCall implements AutoCloseable
         return number;
     }
 
-    NormalMode mode() {
-        return mode;
+    CallOwner owner() {
+        return owner;
     }
 
     /** Throws if what it needs was never started. */
@@ -80,7 +80,7 @@ public abstract sealed class GpuNormalCall implements AutoCloseable
         if (closed.compareAndSet(false, true)) {
             used.forEach(MappedRegion::close);
             release();
-            mode.closed(this);
+            owner.closed(this);
         }
     }
 }

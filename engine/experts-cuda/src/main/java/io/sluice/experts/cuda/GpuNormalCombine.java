@@ -4,8 +4,8 @@ package io.sluice.experts.cuda;
 public final class GpuNormalCombine extends GpuNormalCall {
     private final GpuNormalHandle handle;
 
-    GpuNormalCombine(NormalMode mode, Prepared prepared, GpuNormalHandle handle) {
-        super(mode, prepared);
+    GpuNormalCombine(CallOwner owner, Prepared prepared, GpuNormalHandle handle) {
+        super(owner, prepared);
         this.handle = handle;
     }
 

@@ -10,12 +10,12 @@ public final class GpuNormalDispatch extends GpuNormalCall {
     private final @Nullable GpuNormalLayout layout;
 
     GpuNormalDispatch(
-            NormalMode mode,
+            CallOwner owner,
             Prepared prepared,
             GpuNormalResult result,
             GpuNormalHandle handle,
             @Nullable GpuNormalLayout layout) {
-        super(mode, prepared);
+        super(owner, prepared);
         this.result = result;
         this.handle = handle;
         this.layout = layout;
@@ -59,6 +59,6 @@ public final class GpuNormalDispatch extends GpuNormalCall {
 
     @Override
     void release() {
-        mode().freeSlot(result.slot());
+        owner().freeSlot(result.slot());
     }
 }

@@ -8,14 +8,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * dispatch that was started last before they are. It has its memory until it is closed. Any thread.
  */
 public final class GpuNormalHandle implements AutoCloseable {
-    private final NormalMode mode;
+    private final CallOwner owner;
     private final OwnRegion memory;
     private final int tokens;
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile boolean isStarted;
 
-    GpuNormalHandle(NormalMode mode, OwnRegion memory, int tokens) {
-        this.mode = mode;
+    GpuNormalHandle(CallOwner owner, OwnRegion memory, int tokens) {
+        this.owner = owner;
         this.memory = memory;
         this.tokens = tokens;
     }
@@ -34,8 +34,8 @@ public final class GpuNormalHandle implements AutoCloseable {
     }
 
     /** Throws if it cannot be used by calls of a buffer's. */
-    void ensureUsable(NormalMode user) {
-        if (!mode.equals(user)) {
+    void ensureUsable(CallOwner user) {
+        if (!owner.equals(user)) {
             throw new IllegalArgumentException("the handle is of another buffer");
         }
         if (closed.get()) {
@@ -58,7 +58,7 @@ public final class GpuNormalHandle implements AutoCloseable {
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
-            mode.giveBack(memory);
+            owner.giveBack(memory);
         }
     }
 }

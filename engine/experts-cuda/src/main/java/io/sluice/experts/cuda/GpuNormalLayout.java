@@ -12,8 +12,8 @@ public final class GpuNormalLayout extends GpuNormalCall {
     private final int tokens;
     private volatile boolean isStarted;
 
-    GpuNormalLayout(NormalMode mode, Prepared prepared, NormalPlaces places, OwnRegion memory, int tokens) {
-        super(mode, prepared);
+    GpuNormalLayout(CallOwner owner, Prepared prepared, NormalPlaces places, OwnRegion memory, int tokens) {
+        super(owner, prepared);
         this.places = places;
         this.memory = memory;
         this.tokens = tokens;
@@ -56,8 +56,8 @@ public final class GpuNormalLayout extends GpuNormalCall {
         return memory.slice(places.positionsAt(), places.positionsLength());
     }
 
-    boolean isOf(NormalMode candidate) {
-        return mode().equals(candidate);
+    boolean isOf(CallOwner candidate) {
+        return owner().equals(candidate);
     }
 
     OwnRegion memory() {
@@ -80,6 +80,6 @@ public final class GpuNormalLayout extends GpuNormalCall {
 
     @Override
     void release() {
-        mode().giveBack(memory);
+        owner().giveBack(memory);
     }
 }

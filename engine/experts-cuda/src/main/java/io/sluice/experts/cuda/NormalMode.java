@@ -27,7 +27,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Checks calls of normal mode and prepares their launches. Any thread. */
-final class NormalMode implements GpuNormalMode, GpuMode {
+final class NormalMode implements GpuNormalMode, GpuMode, CallOwner {
     /** Of a combine, a block's warps that send before they add. */
     static final int SENDERS = 8;
 
@@ -207,7 +207,8 @@ final class NormalMode implements GpuNormalMode, GpuMode {
                 + " dispatches of normal mode are not closed, and there is no memory for another result");
     }
 
-    void freeSlot(int slot) {
+    @Override
+    public void freeSlot(int slot) {
         synchronized (slotsLock) {
             takenSlots &= ~(1 << slot);
         }
@@ -324,7 +325,8 @@ final class NormalMode implements GpuNormalMode, GpuMode {
         return call;
     }
 
-    void closed(GpuNormalCall call) {
+    @Override
+    public void closed(AutoCloseable call) {
         calls.remove(call);
     }
 
@@ -340,7 +342,8 @@ final class NormalMode implements GpuNormalMode, GpuMode {
         }
     }
 
-    void giveBack(OwnRegion memory) {
+    @Override
+    public void giveBack(OwnRegion memory) {
         if (regions.remove(memory)) {
             memory.close();
         }
