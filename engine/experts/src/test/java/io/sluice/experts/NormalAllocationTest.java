@@ -17,9 +17,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Once it is warm, the loop allocates nothing for dispatches and combines of normal mode. */
 class NormalAllocationTest {
-    private static final int WINDOW = 100;
-    private static final int WINDOWS = 15;
-    // a byte a round would be more than the measurement itself takes
+    // so short that what the loop does on its own does not fall into every one
+    private static final int WINDOW = 25;
+    private static final int WINDOWS = 120;
+    // the smallest object a round would be more, and the measurement itself takes less
     private static final long MOST_BYTES = 64;
 
     /** A rank that dispatches, dispatches again and combines: each call comes from the callback of the one before. */
