@@ -16,7 +16,8 @@ record TypedErrors(String team) implements TeamErrors {
     public SluiceException failed(Set<Integer> ranks, @Nullable Throwable cause) {
         return new RankFailedException(
                 (ranks.size() == 1 ? "rank " : "ranks ") + list(ranks) + " of " + team
-                        + (ranks.size() == 1 ? " is lost or has left" : " are lost or have left"),
+                        + (ranks.size() == 1 ? " is lost or has left" : " are lost or have left")
+                        + (cause == null ? "" : ": " + cause.getMessage()),
                 ranks,
                 cause);
     }

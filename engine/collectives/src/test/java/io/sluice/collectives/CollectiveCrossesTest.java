@@ -147,7 +147,9 @@ class CollectiveCrossesTest {
                     CrossRun.runAndCheck(ranks, cross);
                 }
             }
-            ranks.call((rank, team, callback) -> team.barrier(CollectiveOptions.defaults(), callback));
+            Ranks.awaitAll(
+                    "the last barrier",
+                    ranks.startEach((rank, team, callback) -> team.barrier(CollectiveOptions.defaults(), callback)));
         }
     }
 

@@ -98,7 +98,7 @@ final class CrossRun implements AutoCloseable {
     private static void runAsItIs(Ranks ranks, Cross cross) {
         try (CrossRun run = new CrossRun(ranks, cross)) {
             for (int i = 0; i < (cross.persistent() ? 3 : 2); i++) {
-                ranks.awaitAll(cross.toString(), run.start());
+                Ranks.awaitAll(cross.toString(), run.start());
                 run.check();
             }
         } catch (SluiceException e) {

@@ -45,7 +45,14 @@ final class Ranks implements AutoCloseable {
                         .with(engineOptions)
                         .build()));
             }
-            ranks.formTeams(options).forEach(team -> ranks.teams.add(await(team)));
+            List<CompletableFuture<Team>> forming = ranks.formTeams(options);
+            try {
+                awaitAll("forming the team", forming);
+            } finally {
+                forming.stream()
+                        .filter(team -> team.isDone() && !team.isCompletedExceptionally())
+                        .forEach(team -> ranks.teams.add(team.join()));
+            }
             return ranks;
         } catch (RuntimeException | Error e) {
             ranks.close();
@@ -101,14 +108,23 @@ final class Ranks implements AutoCloseable {
         return CompletableFuture.allOf(startEach(collective).toArray(CompletableFuture[]::new));
     }
 
-    /** Waits for a collective on all ranks, and says which one has failed where. */
-    void awaitAll(String what, List<CompletableFuture<Void>> ended) {
+    /** Waits for something on all ranks, and says what has failed on each: the first error may follow from another. */
+    static void awaitAll(String what, List<? extends CompletableFuture<?>> ended) {
+        AssertionError failed = null;
         for (int rank = 0; rank < ended.size(); rank++) {
             try {
                 await(ended.get(rank));
             } catch (RuntimeException | AssertionError e) {
-                throw new AssertionError(what + " on rank " + rank + ": " + e, e);
+                AssertionError here = new AssertionError(
+                        (failed == null ? what : failed.getMessage() + ";") + " on rank " + rank + ": " + e, e);
+                if (failed != null) {
+                    here.addSuppressed(failed);
+                }
+                failed = here;
             }
+        }
+        if (failed != null) {
+            throw failed;
         }
     }
 
