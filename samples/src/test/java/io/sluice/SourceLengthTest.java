@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 class SourceLengthTest {
     private static final int MOST_LINES = 600;
     private static final Path ROOT = Path.of("..");
-    private static final Set<String> EXTENSIONS = Set.of("java", "c", "h", "js", "css", "html", "sh");
+    private static final Set<String> EXTENSIONS = Set.of("java", "c", "h", "cu", "cuh", "js", "css", "html", "sh");
 
     @Test
     void noSourceFileIsTooLong() throws IOException {

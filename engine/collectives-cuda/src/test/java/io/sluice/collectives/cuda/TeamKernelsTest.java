@@ -27,10 +27,11 @@ class TeamKernelsTest {
     @Test
     void source_and_ptx_were_made_together() throws Exception {
         MessageDigest digest = MessageDigest.getInstance("SHA-256");
+        digest.update(Files.readAllBytes(SOURCES.resolve("collectives.cuh")));
         digest.update(Files.readAllBytes(SOURCES.resolve("collectives.cu")));
         digest.update(TeamKernels.ptx());
         assertThat(HexFormat.of().formatHex(digest.digest()))
-                .as("after a change of collectives.cu: make -C engine/collectives-cuda kernels")
+                .as("after a change of collectives.cu or its header: make -C engine/collectives-cuda kernels")
                 .isEqualTo(
                         Files.readString(SOURCES.resolve("collectives.sha256")).strip());
     }

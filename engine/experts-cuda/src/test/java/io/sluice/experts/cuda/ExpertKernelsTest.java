@@ -12,6 +12,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,22 +36,31 @@ class ExpertKernelsTest {
         }
     }
 
+    private static List<Path> headers() throws IOException {
+        try (Stream<Path> files = Files.list(SOURCES)) {
+            return files.filter(file -> file.toString().endsWith(".cuh")).sorted().toList();
+        }
+    }
+
     /** Everywhere: neither has changed since they were made together. */
     @ParameterizedTest
     @MethodSource("names")
     void sources_and_ptx_were_made_together(String name) throws Exception {
         MessageDigest digest = MessageDigest.getInstance("SHA-256");
-        digest.update(Files.readAllBytes(SOURCES.resolve("experts.cuh")));
+        for (Path header : headers()) {
+            digest.update(Files.readAllBytes(header));
+        }
         digest.update(Files.readAllBytes(SOURCES.resolve(name + ".cu")));
         digest.update(KernelModule.ptx(name));
         assertThat(HexFormat.of().formatHex(digest.digest()))
-                .as("after a change of %s.cu or experts.cuh: make -C engine/experts-cuda kernels", name)
+                .as("after a change of %s.cu or of a header: make -C engine/experts-cuda kernels", name)
                 .isEqualTo(Files.readString(SOURCES.resolve(name + ".sha256")).strip());
         assertThat(new String(KernelModule.ptx(name), US_ASCII))
                 .contains(".version 6.3\n", ".target sm_75\n", ".entry sluice_experts_");
     }
 
     @Test
+    @Tag("soak")
     void nvcc_makes_the_same() throws Exception {
         Path said = folder.resolve("version");
         try {
