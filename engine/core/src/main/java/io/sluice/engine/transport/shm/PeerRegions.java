@@ -97,9 +97,10 @@ final class PeerRegions {
             while (next.size() < ShmMessage.MOST_FILES && !first.lacking.isEmpty()) {
                 ShmRemoteKey key = first.lacking.removeFirst();
                 long number = key.keys().number();
-                if (!key.hasEnded()
-                        && !files.containsKey(number)
-                        && next.stream().noneMatch(other -> other.keys().number() == number)) {
+                RemoteFile file = files.get(number);
+                if (file != null) {
+                    bind(key, file);
+                } else if (!key.hasEnded() && next.stream().noneMatch(other -> other.keys().number() == number)) {
                     next.add(key);
                 }
             }
@@ -117,20 +118,20 @@ final class PeerRegions {
     }
 
     private void finish(Preparation preparation) {
-        for (ShmRemoteKey key : preparation.all) {
-            RemoteFile file = files.get(key.keys().number());
-            if (key.hasEnded() || file == null) {
-                // the region was closed meanwhile, or its file could not be mapped
-                continue;
-            }
-            if (!file.fits(key.keys())) {
-                throw new ProtocolException("the peer's keys of a region contradict earlier ones");
-            }
-            file.use();
-            key.bind(file);
-        }
         preparation.done.accept(preparation.error);
         dropUnused();
+    }
+
+    /** At once: from then on the end of another attachment does not unmap the file. */
+    private static void bind(ShmRemoteKey key, RemoteFile file) {
+        if (key.hasEnded() || key.isBound()) {
+            return;
+        }
+        if (!file.fits(key.keys())) {
+            throw new ProtocolException("the peer's keys of a region contradict earlier ones");
+        }
+        file.use();
+        key.bind(file);
     }
 
     /** Releases files that were mapped for attachments that ended before they were bound. */
@@ -161,7 +162,7 @@ final class PeerRegions {
             if (sent) {
                 int descriptor = descriptors[next++];
                 try {
-                    files.put(key.keys().number(), RemoteFile.map(descriptor, key.keys()));
+                    mapped(preparation, key.keys().number(), RemoteFile.map(descriptor, key.keys()));
                 } catch (RegistrationException e) {
                     preparation.error = e;
                 }
@@ -169,6 +170,15 @@ final class PeerRegions {
         }
         wanted = List.of();
         goOn();
+    }
+
+    private void mapped(Preparation preparation, long number, RemoteFile file) {
+        files.put(number, file);
+        for (ShmRemoteKey key : preparation.all) {
+            if (key.keys().number() == number) {
+                bind(key, file);
+            }
+        }
     }
 
     /** The user has detached a region. */

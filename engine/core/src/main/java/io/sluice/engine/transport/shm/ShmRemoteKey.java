@@ -63,6 +63,10 @@ final class ShmRemoteKey extends RemoteKey {
         return ended;
     }
 
+    boolean isBound() {
+        return file != null;
+    }
+
     @SuppressWarnings("restricted") // the mapping of the file outlives the arena
     void bind(RemoteFile mapped) {
         Arena own = Arena.ofShared();

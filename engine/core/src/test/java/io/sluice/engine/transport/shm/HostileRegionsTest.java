@@ -262,6 +262,33 @@ class HostileRegionsTest {
         assertThat(endpoint.hasFailed()).isFalse();
     }
 
+    /** The last attachment of a file ends while another one of it still waits for a second file. */
+    @Test
+    void fileIsKeptForAnAttachmentThatIsBeingPrepared() throws InterruptedException {
+        ShmRemoteKey first = key(true);
+        CompletableFuture<@Nullable SluiceException> mapped = wanted(first);
+        sendFile(false);
+        assertThat(Patience.await(mapped)).isNull();
+        ShmRemoteKey again = endpoint.key(HANDLE + 1, keys(1, true, BYTES, 0), BYTES);
+        ShmRemoteKey other = endpoint.key(HANDLE + 2, keys(2, true, BYTES, 0), BYTES);
+        CompletableFuture<@Nullable SluiceException> outcome = endpoint.prepare(List.of(again, other));
+        ByteBuffer message = ByteBuffer.wrap(endpoint.nextSent());
+        assertThat(message.get()).isEqualTo(ShmMessage.WANTED);
+        assertThat(message.getLong()).isEqualTo(other.handle());
+        endpoint.detach(first);
+        int file = BadFile.sealed(BYTES, false);
+        peer.files(new long[] {other.handle()}, new int[] {file});
+        Sockets.close(file);
+        assertThat(Patience.await(outcome)).isNull();
+        assertThat(again.memory()).isNotNull();
+        assertThat(other.memory()).isNotNull();
+        assertThat(mappings()).isEqualTo(2);
+        endpoint.detach(again);
+        endpoint.detach(other);
+        assertThat(mappings()).isZero();
+        assertThat(endpoint.hasFailed()).isFalse();
+    }
+
     /** The target's region cannot be closed without the word. */
     @Test
     void wordThatCouldNotBeSaidIsSaidLater() throws InterruptedException {
