@@ -332,7 +332,7 @@ static void test_graphs(const struct gpu *gpu) {
             .source = (uint64_t)(i == 0 ? fill : compare), .destinations = (uint64_t)(uintptr_t)arguments,
         };
     }
-    int64_t graph = sluice_cuda_graph_create(launches, 2);
+    int64_t graph = sluice_cuda_graph_create(gpu->device, launches, 2);
     CHECK(graph > 0);
     CHECK_SAME(count_of("graphs"), 1);
     bytes = 0;
@@ -354,10 +354,24 @@ static void test_graphs(const struct gpu *gpu) {
     CHECK_SAME(sluice_cuda_event_destroy(gpu->device, (void *)(intptr_t)begin), 0);
     CHECK_SAME(sluice_cuda_event_destroy(gpu->device, (void *)(intptr_t)end), 0);
     CHECK_SAME(sluice_cuda_graph_destroy((struct sluice_cuda_graph *)(intptr_t)graph), 0);
-    CHECK_SAME(sluice_cuda_graph_create(NULL, 1), -CUDA_INVALID_VALUE);
-    CHECK_SAME(sluice_cuda_graph_create(launches, 0), -CUDA_INVALID_VALUE);
+    /* A stream, and the device that it was made on, may go before a graph of its launches. */
+    struct sluice_cuda_device *other = (struct sluice_cuda_device *)(intptr_t)sluice_cuda_device_open(0);
+    struct sluice_cuda_stream *gone = (struct sluice_cuda_stream *)(intptr_t)sluice_cuda_stream_open(other, 0);
+    launches[0].stream = launches[1].stream = (int64_t)(intptr_t)gone;
+    graph = sluice_cuda_graph_create(gpu->device, launches, 2);
+    CHECK(graph > 0);
+    await_stream(gone);
+    CHECK_SAME(sluice_cuda_stream_destroy(gone), 0);
+    CHECK_SAME(sluice_cuda_device_close(other), 0);
+    bytes = 1000;
+    submit(gpu, (struct sluice_cuda_request){.operation = SLUICE_CUDA_LAUNCH_GRAPH, .source = (uint64_t)graph});
+    CHECK_SAME(sluice_cuda_graph_destroy((struct sluice_cuda_graph *)(intptr_t)graph), 0);
+    launches[0].stream = launches[1].stream = (int64_t)(intptr_t)gpu->stream;
+    CHECK_SAME(sluice_cuda_graph_create(gpu->device, NULL, 1), -CUDA_INVALID_VALUE);
+    CHECK_SAME(sluice_cuda_graph_create(NULL, launches, 2), -CUDA_INVALID_VALUE);
+    CHECK_SAME(sluice_cuda_graph_create(gpu->device, launches, 0), -CUDA_INVALID_VALUE);
     launches[1].operation = SLUICE_CUDA_COPY;
-    CHECK_SAME(sluice_cuda_graph_create(launches, 2), -CUDA_INVALID_VALUE);
+    CHECK_SAME(sluice_cuda_graph_create(gpu->device, launches, 2), -CUDA_INVALID_VALUE);
     CHECK_SAME(sluice_cuda_graph_destroy(NULL), -CUDA_INVALID_VALUE);
     launches[0].operation = SLUICE_CUDA_LAUNCH_GRAPH;
     launches[0].source = 0;

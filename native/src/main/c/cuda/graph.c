@@ -50,13 +50,17 @@ static cuda_result instantiate(
     return result;
 }
 
-int64_t sluice_cuda_graph_create(const struct sluice_cuda_request *requests, int count) {
-    if (requests == NULL || (uintptr_t)requests % 8 != 0 || count < 1 || requests->stream == 0) {
+int64_t sluice_cuda_graph_create(
+        struct sluice_cuda_device *device, const struct sluice_cuda_request *requests, int count) {
+    if (device == NULL || requests == NULL || (uintptr_t)requests % 8 != 0 || count < 1 || requests->stream == 0) {
         return -CUDA_INVALID_VALUE;
     }
     const struct sluice_cuda_stream *stream = (const struct sluice_cuda_stream *)(uintptr_t)requests->stream;
+    if (stream->device->context != device->context) {
+        return -CUDA_INVALID_VALUE;
+    }
     struct cuda_scope scope;
-    int entered = cuda_enter(stream->device, &scope);
+    int entered = cuda_enter(device, &scope);
     if (entered < 0) {
         return entered;
     }
@@ -65,12 +69,13 @@ int64_t sluice_cuda_graph_create(const struct sluice_cuda_request *requests, int
         cuda_leave(&scope);
         return cuda_system_error(ENOMEM);
     }
-    graph->device = stream->device;
+    /* Not the stream's, which may be closed before. */
+    graph->device = device;
     cuda_result result = instantiate(&graph->program, requests, count, stream->stream);
     cuda_leave(&scope);
     if (result != CUDA_SUCCESS) {
         free(graph);
-        return cuda_failed(stream->device, result);
+        return cuda_failed(device, result);
     }
     return (int64_t)(intptr_t)graph;
 }

@@ -217,9 +217,11 @@ struct sluice_cuda_graph;
 
 /*
  * A graph of launches that follow each other: requests of SLUICE_CUDA_LAUNCH of one stream, whose signals and words are ignored. It
- * takes over the arguments as they are.
+ * takes over the arguments as they are. The device is the stream's, or another of the same ordinal, and stays open until the graph is
+ * destroyed; the stream may be destroyed before.
  */
-int64_t sluice_cuda_graph_create(const struct sluice_cuda_request *requests, int count);
+int64_t sluice_cuda_graph_create(
+        struct sluice_cuda_device *device, const struct sluice_cuda_request *requests, int count);
 /* Not while it is launched and not done. */
 int sluice_cuda_graph_destroy(struct sluice_cuda_graph *graph);
 

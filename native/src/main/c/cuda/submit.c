@@ -66,8 +66,9 @@ static cuda_result launch_callers(const struct sluice_cuda_stream *stream, const
 
 static cuda_result launch_graph(const struct sluice_cuda_stream *stream, const struct sluice_cuda_request *request) {
     const struct sluice_cuda_graph *graph = (const struct sluice_cuda_graph *)(uintptr_t)request->source;
-    return graph == NULL || graph->device != stream->device ? CUDA_INVALID_VALUE
-                                                            : cuda.graph_launch(graph->program, stream->stream);
+    return graph == NULL || graph->device->context != stream->device->context
+            ? CUDA_INVALID_VALUE
+            : cuda.graph_launch(graph->program, stream->stream);
 }
 
 static cuda_result copy_pages(const struct sluice_cuda_stream *stream, const struct sluice_cuda_request *request) {

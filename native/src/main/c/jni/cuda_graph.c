@@ -3,8 +3,8 @@
 #include "sluice_cuda.h"
 
 JNIEXPORT jlong JNICALL Java_io_sluice_jni_CudaGraph_create(
-        UNUSED JNIEnv *env, UNUSED jclass type, jlong requests, jint count) {
-    return sluice_cuda_graph_create(sluice_pointer(requests), count);
+        UNUSED JNIEnv *env, UNUSED jclass type, jlong device, jlong requests, jint count) {
+    return sluice_cuda_graph_create(sluice_pointer(device), sluice_pointer(requests), count);
 }
 
 JNIEXPORT jint JNICALL Java_io_sluice_jni_CudaGraph_destroy(UNUSED JNIEnv *env, UNUSED jclass type, jlong graph) {

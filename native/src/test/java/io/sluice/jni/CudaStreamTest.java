@@ -193,7 +193,7 @@ class CudaStreamTest {
             put(launch, CudaStream.REQUEST_SOURCE_OFFSET, fill);
             put(launch, CudaStream.REQUEST_LENGTH_OFFSET, 128);
             put(launch, CudaStream.REQUEST_DESTINATIONS_OFFSET, arguments.address());
-            long graph = ok(CudaGraph.create(launch.address(), 1));
+            long graph = ok(CudaGraph.create(gpu.device, launch.address(), 1));
             long begin = ok(CudaStream.eventCreateTimed(gpu.device));
             long end = ok(CudaStream.eventCreateTimed(gpu.device));
             for (int round = 0; round < 3; round++) {
@@ -211,7 +211,9 @@ class CudaStreamTest {
             ok(CudaStream.eventDestroy(gpu.device, end));
             ok(CudaGraph.destroy(graph));
             put(launch, CudaStream.REQUEST_SOURCE_OFFSET, 0);
-            assertThat(CudaGraph.create(launch.address(), 1)).isEqualTo(INVALID_VALUE);
+            assertThat(CudaGraph.create(gpu.device, launch.address(), 1)).isEqualTo(INVALID_VALUE);
+            put(launch, CudaStream.REQUEST_SOURCE_OFFSET, fill);
+            assertThat(CudaGraph.create(0, launch.address(), 1)).isEqualTo(INVALID_VALUE);
             ok(CudaModule.unload(module));
         }
     }

@@ -82,7 +82,7 @@ public final class GpuGraph implements AutoCloseable {
             }
             device = UserDevice.open(stream.gpu());
             long graph = CudaException.check(
-                    CudaGraph.create(records(works, arena.allocate(bytes, Long.BYTES)), kernels),
+                    CudaGraph.create(device, records(works, arena.allocate(bytes, Long.BYTES)), kernels),
                     "cannot make a graph of " + kernels + " kernels on " + stream.gpu());
             return new GpuGraph(stream, graph, device, kernels, works, held);
         } catch (RuntimeException | Error e) {

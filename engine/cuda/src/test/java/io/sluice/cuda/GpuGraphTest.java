@@ -163,6 +163,23 @@ class GpuGraphTest {
         Patience.await(module.released());
     }
 
+    @Test
+    void it_may_be_closed_after_its_stream() {
+        GpuStream first = GpuStream.create(gpu, TransferPriority.NORMAL);
+        GpuGraph graph = GpuGraph.of(List.of(first.work()
+                .launch(module.kernel("sluice_fill_pattern"), SHAPE, filled(1))
+                .uses(buffer)
+                .build()));
+        long number = graph.submit();
+        Patience.until("the stream has reached its work", () -> first.reached() >= number);
+        first.close();
+        Patience.await(first.released());
+        assertThatThrownBy(graph::submit).isInstanceOf(GpuClosedException.class);
+        assertThatThrownBy(graph::submitUnnumbered).isInstanceOf(GpuClosedException.class);
+        close(graph);
+        assertThat(SoftGpu.count("graphs")).isEqualTo(graphs);
+    }
+
     /** As many as the driver takes without making the thread wait. */
     @Test
     void only_so_many_are_under_way() {

@@ -10,6 +10,7 @@ import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.SignalCallback;
 import io.sluice.engine.SignalWait;
 import io.sluice.engine.SluiceException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -371,21 +372,22 @@ public final class GpuTeam {
     public synchronized CompletableFuture<Void> closeAsync() {
         CompletableFuture<Void> closing = closed;
         if (closing == null) {
+            List<CompletableFuture<?>> parts = new ArrayList<>();
+            // their kernels are of the team's module
+            graphs.forEach(graph -> parts.add(graph.closeAsync()));
             if (ownsStream) {
                 stream.close();
+                parts.add(stream.released());
             }
             words.buffer().close();
-            // their kernels are of the team's module
-            graphs.forEach(GpuCollectiveGraph::close);
+            parts.add(words.buffer().released());
+            parts.add(kernels.close());
             // each is given back, also if another cannot be
-            closing = CompletableFuture.allOf(
-                    scratches
-                            .closeAsync()
-                            .handle((detached, failed) -> scratch.close())
-                            .thenCompose(released -> released),
-                    kernels.close(),
-                    words.buffer().released(),
-                    ownsStream ? stream.released() : CompletableFuture.completedFuture(null));
+            parts.add(scratches
+                    .closeAsync()
+                    .handle((detached, failed) -> scratch.close())
+                    .thenCompose(released -> released));
+            closing = CompletableFuture.allOf(parts.toArray(CompletableFuture[]::new));
             closed = closing;
         }
         return closing.copy();
