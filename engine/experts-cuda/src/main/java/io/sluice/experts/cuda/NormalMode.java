@@ -6,7 +6,9 @@ import io.sluice.cuda.KernelArguments;
 import io.sluice.cuda.LaunchShape;
 import io.sluice.cuda.MappedRegion;
 import io.sluice.cuda.PinnedBuffer;
+import io.sluice.engine.MemoryKind;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionOptions;
 import io.sluice.experts.DispatchFormat;
 import io.sluice.experts.ExpertBufferClosedException;
 import io.sluice.experts.NormalOptions;
@@ -332,9 +334,14 @@ final class NormalMode implements GpuNormalMode, GpuMode, CallOwner {
 
     /** Makes a call that has memory of its own. */
     private <T> T keeping(long bytes, Function<OwnRegion, T> make) {
-        OwnRegion memory = new OwnRegion(core.team().engine(), core.stream().device(), bytes);
+        OwnRegion memory = new OwnRegion(
+                core.team().engine(),
+                RegionOptions.readOnly().on(MemoryKind.CUDA, core.stream().device()),
+                bytes);
         regions.add(memory);
         try {
+            // a close that did not find it has come before
+            ensureOpen();
             return make.apply(memory);
         } catch (RuntimeException | Error e) {
             giveBack(memory);
@@ -342,11 +349,10 @@ final class NormalMode implements GpuNormalMode, GpuMode, CallOwner {
         }
     }
 
+    /** It is there until it is released, for a close to wait for. */
     @Override
     public void giveBack(OwnRegion memory) {
-        if (regions.remove(memory)) {
-            memory.close();
-        }
+        memory.close().whenComplete((released, error) -> regions.remove(memory));
     }
 
     @Override
@@ -356,11 +362,7 @@ final class NormalMode implements GpuNormalMode, GpuMode, CallOwner {
         calls.forEach(GpuNormalCall::close);
         summaries.close();
         List<CompletableFuture<?>> parts = new ArrayList<>();
-        for (OwnRegion each : regions) {
-            if (regions.remove(each)) {
-                parts.add(each.close());
-            }
-        }
+        regions.forEach(each -> parts.add(each.close()));
         parts.add(summaries.released());
         parts.add(kernels.close());
         return CompletableFuture.allOf(parts.toArray(CompletableFuture[]::new));
