@@ -12,6 +12,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +25,7 @@ final class ExpertWords {
     private final int localExperts;
     private final PinnedBuffer buffer;
     private final AtomicReference<@Nullable SluiceException> error = new AtomicReference<>();
+    private final CompletableFuture<Void> ended = new CompletableFuture<>();
 
     ExpertWords(Team team, int localExperts, PinnedBuffer buffer) {
         this.team = team;
@@ -47,14 +49,29 @@ final class ExpertWords {
         return buffer;
     }
 
-    /** Ends the buffer on this rank: kernels that wait give up. */
-    void end(SluiceException why) {
-        error.compareAndSet(null, why);
+    /** Returns what completes when the buffer has ended on this rank. */
+    CompletableFuture<Void> ended() {
+        return ended;
+    }
+
+    /** Ends the buffer on this rank: kernels that wait give up. False if it had ended before. */
+    boolean end(SluiceException why) {
+        boolean isFirst = error.compareAndSet(null, why);
         try {
             WORD.setRelease(buffer.segment(), BufferLayout.REVOKED_OFFSET, 1L);
         } catch (IllegalStateException givenBack) {
             // no kernel is left
-            return;
+            return isFirst;
+        } finally {
+            ended.complete(null);
+        }
+        return isFirst;
+    }
+
+    /** Ends the buffers of all ranks, unless this one's has ended before: what the others wait for cannot come. */
+    void fail(SluiceException why) {
+        if (end(why)) {
+            team.revoke();
         }
     }
 

@@ -6,13 +6,9 @@ package io.sluice.experts.cuda;
  * poller may do it.
  */
 public final class GpuCombine implements AutoCloseable {
-    private final LowLatencyCalls calls;
-    private final LowLatencyResultMemory result;
-    private final PreparedCall call;
+    private final LowLatencyCall call;
 
-    GpuCombine(LowLatencyCalls calls, LowLatencyResultMemory result, PreparedCall call) {
-        this.calls = calls;
-        this.result = result;
+    GpuCombine(LowLatencyCall call) {
         this.call = call;
     }
 
@@ -25,7 +21,7 @@ public final class GpuCombine implements AutoCloseable {
      *     started
      */
     public long start() {
-        return calls.startCombine(result, call, true);
+        return call.start(true);
     }
 
     /**
@@ -36,7 +32,7 @@ public final class GpuCombine implements AutoCloseable {
      * @throws IllegalStateException as for {@link #start}
      */
     public long startUnnumbered() {
-        return calls.startCombine(result, call, false);
+        return call.start(false);
     }
 
     /**
@@ -47,7 +43,7 @@ public final class GpuCombine implements AutoCloseable {
      * @throws IllegalStateException as for {@link #start}
      */
     public long startSend() {
-        return calls.sendCombine(result, call, true);
+        return call.send(true);
     }
 
     /**
@@ -58,18 +54,20 @@ public final class GpuCombine implements AutoCloseable {
      * @throws IllegalStateException as for {@link #start}
      */
     public long startSendUnnumbered() {
-        return calls.sendCombine(result, call, false);
+        return call.send(false);
     }
 
     /**
-     * Starts the second half. Until then later calls of the other ranks may wait for this one.
+     * Starts the second half, also after {@link #close}. Until then later calls of the other ranks may wait for this one.
      *
      * @return the number of its work in the stream
-     * @throws io.sluice.engine.SluiceException as for {@link #start}
+     * @throws io.sluice.engine.TooManyPendingException if too much is under way in the stream; it may be started again
+     * @throws io.sluice.engine.SluiceException the buffer's error, if it has failed; if the driver refuses it or the stream is closed, the
+     *     buffers of all ranks have failed
      * @throws IllegalStateException if there is no first half, or this was started already
      */
     public long startReceive() {
-        return calls.receive(result, call, false, true);
+        return call.receive(true);
     }
 
     /**
@@ -80,12 +78,15 @@ public final class GpuCombine implements AutoCloseable {
      * @throws IllegalStateException as for {@link #startReceive}
      */
     public long startReceiveUnnumbered() {
-        return calls.receive(result, call, false, false);
+        return call.receive(false);
     }
 
-    /** Lets inputs and output go once what was started is done. The handle stays as it is. */
+    /**
+     * Lets inputs and output go once what was started is done; after a first half, when the second is. The handle stays as it is. A second
+     * close does nothing.
+     */
     @Override
     public void close() {
-        call.close();
+        call.closeRegions();
     }
 }

@@ -8,13 +8,9 @@ import io.sluice.experts.LowLatencyResult;
  * allocates nothing and waits for nothing, so that a poller may do it.
  */
 public final class GpuDispatch implements AutoCloseable {
-    private final LowLatencyCalls calls;
-    private final LowLatencyResultMemory result;
-    private final PreparedCall call;
+    private final LowLatencyCall call;
 
-    GpuDispatch(LowLatencyCalls calls, LowLatencyResultMemory result, PreparedCall call) {
-        this.calls = calls;
-        this.result = result;
+    GpuDispatch(LowLatencyCall call) {
         this.call = call;
     }
 
@@ -26,7 +22,7 @@ public final class GpuDispatch implements AutoCloseable {
      * @throws IllegalStateException if the result is closed, or a second half is still to be started
      */
     public long start() {
-        return calls.startDispatch(result, call, true);
+        return call.start(true);
     }
 
     /**
@@ -37,7 +33,7 @@ public final class GpuDispatch implements AutoCloseable {
      * @throws IllegalStateException as for {@link #start}
      */
     public long startUnnumbered() {
-        return calls.startDispatch(result, call, false);
+        return call.start(false);
     }
 
     /**
@@ -48,7 +44,7 @@ public final class GpuDispatch implements AutoCloseable {
      * @throws IllegalStateException as for {@link #start}
      */
     public long startSend() {
-        return calls.sendDispatch(result, call, true);
+        return call.send(true);
     }
 
     /**
@@ -59,18 +55,20 @@ public final class GpuDispatch implements AutoCloseable {
      * @throws IllegalStateException as for {@link #start}
      */
     public long startSendUnnumbered() {
-        return calls.sendDispatch(result, call, false);
+        return call.send(false);
     }
 
     /**
-     * Starts the second half. Until then later calls of the other ranks may wait for this one.
+     * Starts the second half, also after {@link #close}. Until then later calls of the other ranks may wait for this one.
      *
      * @return the number of its work in the stream
-     * @throws io.sluice.engine.SluiceException as for {@link #start}
+     * @throws io.sluice.engine.TooManyPendingException if too much is under way in the stream; it may be started again
+     * @throws io.sluice.engine.SluiceException the buffer's error, if it has failed; if the driver refuses it or the stream is closed, the
+     *     buffers of all ranks have failed
      * @throws IllegalStateException if there is no first half, or this was started already
      */
     public long startReceive() {
-        return calls.receive(result, call, true, true);
+        return call.receive(true);
     }
 
     /**
@@ -81,7 +79,7 @@ public final class GpuDispatch implements AutoCloseable {
      * @throws IllegalStateException as for {@link #startReceive}
      */
     public long startReceiveUnnumbered() {
-        return calls.receive(result, call, true, false);
+        return call.receive(false);
     }
 
     /**
@@ -90,17 +88,20 @@ public final class GpuDispatch implements AutoCloseable {
      * @return always the same object
      */
     public LowLatencyResult result() {
-        return result;
+        return call.result();
     }
 
     void closeInputs() {
-        call.close();
+        call.closeRegions();
     }
 
-    /** Closes the result, and lets the inputs go once what was started is done. */
+    /**
+     * Closes the result, and lets the regions go once what was started is done. After a first half this takes effect when the second was
+     * started. A second close does nothing.
+     */
     @Override
     public void close() {
-        call.close();
-        result.close();
+        call.closeRegions();
+        call.result().close();
     }
 }

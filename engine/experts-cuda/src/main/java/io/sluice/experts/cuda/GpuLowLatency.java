@@ -13,9 +13,13 @@ import io.sluice.experts.LowLatencyResult;
  * the dispatch has ended.
  *
  * <p>A call runs in the buffer's stream, and its callback is called on the team's loop once the GPU has done it. A hook is given once the
- * GPU has done the first half; {@code complete} starts the second.
- * With two results there are at most two dispatches whose second half is to come; these are completed in the order in which they were
- * called. A result is combined once. These calls allocate; prepared ones do not.
+ * GPU has done the first half; {@code complete} starts the second. Where that throws {@link
+ * io.sluice.engine.TooManyPendingException} nothing was started, and it may be called again. A region that is closed between the halves
+ * and that the second one uses, as all but the inputs of what was sent are, is released once that has ended.
+ *
+ * <p>With two results there are at most two dispatches whose second half is to come; these are completed in the order in which they were
+ * called. A result is combined once. A launch that the driver refuses ends the buffers of all ranks. These calls allocate; prepared ones
+ * do not.
  *
  * <p>Choices are checked by the GPU: a token that names no valid expert, or one twice, ends the buffer with {@link
  * InvalidChoiceException} on this rank, and with an error on the others. {@link io.sluice.experts.CombineFormat#LOGFMT} is refused with

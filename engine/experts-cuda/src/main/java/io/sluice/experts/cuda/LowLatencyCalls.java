@@ -1,15 +1,9 @@
 package io.sluice.experts.cuda;
 
-import static io.sluice.experts.cuda.LowLatencyResultMemory.COMBINE_SENT;
-import static io.sluice.experts.cuda.LowLatencyResultMemory.DISPATCHED;
-import static io.sluice.experts.cuda.LowLatencyResultMemory.DISPATCH_SENT;
-import static io.sluice.experts.cuda.LowLatencyResultMemory.IDLE;
-
 import io.sluice.cuda.GpuKernel;
 import io.sluice.cuda.GpuWork;
 import io.sluice.cuda.KernelArguments;
 import io.sluice.cuda.LaunchShape;
-import io.sluice.cuda.MappedRegion;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.SluiceException;
 import io.sluice.experts.CombineFormat;
@@ -20,14 +14,15 @@ import io.sluice.experts.ExpertCallback;
 import io.sluice.experts.LowLatencyResult;
 import io.sluice.experts.ReceiveHook;
 import io.sluice.experts.TooManyLiveResultsException;
+import io.sluice.experts.cuda.LowLatencyCall.Kind;
+import io.sluice.experts.cuda.LowLatencyCall.Works;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -47,15 +42,16 @@ final class LowLatencyCalls implements GpuLowLatency, GpuMode {
     private final LowLatencyLayout layout;
     private final LowLatencyMemory memory;
     private final LowLatencyKernels kernels;
-    // of the thread that starts calls
-    private long dispatches;
-    private long combines;
+    private final LowLatencyOrder order;
+    private final WaitingCloses waiting;
 
     LowLatencyCalls(BufferCore core, LowLatencyMemory memory) {
         this.core = core;
         this.memory = memory;
         this.layout = memory.layout();
         this.kernels = LowLatencyKernels.of(memory.kernels(), layout.hidden);
+        this.order = new LowLatencyOrder(memory.results());
+        this.waiting = new WaitingCloses(core.words());
     }
 
     @Override
@@ -89,36 +85,41 @@ final class LowLatencyCalls implements GpuLowLatency, GpuMode {
             core.check(
                     statistics, options.statisticsOffset(), (long) layout.localExperts * Integer.BYTES, Integer.BYTES);
         }
-        LowLatencyResultMemory result = freeResult(options.format(), tokens);
-        Inputs inputs = new Inputs();
+        TakenResult result = freeResult(options.format(), tokens);
+        @Nullable CallRegions regions = null;
         try {
+            regions = new CallRegions(waiting, result.memory().whole().region());
             KernelArguments arguments = arguments(LowLatencyLayout.DISPATCH, result);
             MemorySegment call = arguments.value(CALL);
-            BufferLayout.putLong(call, LowLatencyLayout.DISPATCH_X, inputs.address(x, xOffset));
-            BufferLayout.putLong(call, LowLatencyLayout.DISPATCH_CHOICES, inputs.address(topkIdx, topkIdxOffset));
+            BufferLayout.putLong(call, LowLatencyLayout.DISPATCH_X, regions.sent(x, xOffset));
+            BufferLayout.putLong(call, LowLatencyLayout.DISPATCH_CHOICES, regions.sent(topkIdx, topkIdxOffset));
             if (statistics != null) {
                 BufferLayout.putLong(
                         call,
                         LowLatencyLayout.DISPATCH_STATISTICS,
-                        inputs.address(statistics, options.statisticsOffset()));
+                        regions.kept(statistics, options.statisticsOffset()));
             }
             BufferLayout.putLong(call, LowLatencyLayout.DISPATCH_PATIENCE, nanos(options.timeout()));
             BufferLayout.putInt(call, LowLatencyLayout.DISPATCH_TOKENS, tokens);
             BufferLayout.putInt(
                     call, LowLatencyLayout.DISPATCH_FORMAT, options.format().ordinal());
-            BufferLayout.putInt(call, LowLatencyLayout.DISPATCH_INDEX, result.index());
-            return new GpuDispatch(
-                    this,
+            BufferLayout.putInt(
+                    call, LowLatencyLayout.DISPATCH_INDEX, result.memory().index());
+            return new GpuDispatch(prepared(
+                    Kind.DISPATCH,
                     result,
-                    prepared(
-                            inputs,
+                    regions,
+                    works(
+                            regions,
                             result,
                             arguments,
                             kernels.dispatchSend(),
                             kernels.dispatchReceive(),
-                            layout.startsBytes()));
+                            layout.startsBytes())));
         } catch (RuntimeException | Error e) {
-            inputs.close();
+            if (regions != null) {
+                regions.close();
+            }
             result.close();
             throw e;
         }
@@ -137,10 +138,8 @@ final class LowLatencyCalls implements GpuLowLatency, GpuMode {
             long outOffset,
             CombineOptions options) {
         core.ensureUsable();
-        LowLatencyResultMemory result = resultOf(handle);
-        if (!result.isLive()) {
-            throw new IllegalStateException("the result is closed");
-        }
+        TakenResult result = resultOf(handle);
+        result.ensureLive();
         if (options.format() != CombineFormat.BF16) {
             throw new IllegalArgumentException(
                     "a combine on GPUs is in format BF16, not " + options.format() + ": GPUs have no LogFMT yet");
@@ -151,156 +150,88 @@ final class LowLatencyCalls implements GpuLowLatency, GpuMode {
         core.check(topkIdx, topkIdxOffset, slots * Long.BYTES, Long.BYTES);
         core.check(weights, weightsOffset, slots * Float.BYTES, Float.BYTES);
         core.check(out, outOffset, tokens * layout.rowBytes(), LowLatencyLayout.VECTOR);
-        Inputs inputs = new Inputs();
+        CallRegions regions = new CallRegions(waiting, result.memory().whole().region());
         try {
             KernelArguments arguments = arguments(LowLatencyLayout.COMBINE, result);
             MemorySegment call = arguments.value(CALL);
-            BufferLayout.putLong(call, LowLatencyLayout.COMBINE_Y, inputs.address(y, yOffset));
-            BufferLayout.putLong(call, LowLatencyLayout.COMBINE_CHOICES, inputs.address(topkIdx, topkIdxOffset));
-            BufferLayout.putLong(call, LowLatencyLayout.COMBINE_WEIGHTS, inputs.address(weights, weightsOffset));
-            BufferLayout.putLong(call, LowLatencyLayout.COMBINE_OUT, inputs.address(out, outOffset));
+            BufferLayout.putLong(call, LowLatencyLayout.COMBINE_Y, regions.sent(y, yOffset));
+            BufferLayout.putLong(call, LowLatencyLayout.COMBINE_CHOICES, regions.kept(topkIdx, topkIdxOffset));
+            BufferLayout.putLong(call, LowLatencyLayout.COMBINE_WEIGHTS, regions.kept(weights, weightsOffset));
+            BufferLayout.putLong(call, LowLatencyLayout.COMBINE_OUT, regions.kept(out, outOffset));
             BufferLayout.putLong(call, LowLatencyLayout.COMBINE_PATIENCE, nanos(options.timeout()));
             BufferLayout.putInt(call, LowLatencyLayout.COMBINE_TOKENS, tokens);
-            BufferLayout.putInt(call, LowLatencyLayout.COMBINE_INDEX, result.index());
-            return new GpuCombine(
-                    this,
+            BufferLayout.putInt(
+                    call, LowLatencyLayout.COMBINE_INDEX, result.memory().index());
+            return new GpuCombine(prepared(
+                    Kind.COMBINE,
                     result,
-                    prepared(inputs, result, arguments, kernels.combineSend(), kernels.combineReceive(), 0));
+                    regions,
+                    works(regions, result, arguments, kernels.combineSend(), kernels.combineReceive(), 0)));
         } catch (RuntimeException | Error e) {
-            inputs.close();
+            regions.close();
             throw e;
         }
     }
 
-    /** The regions of the user's that a call uses. */
-    private static final class Inputs {
-        private final List<MappedRegion> mapped = new ArrayList<>();
-
-        long address(MemoryRegion region, long offset) {
-            MappedRegion made = MappedRegion.of(region);
-            mapped.add(made);
-            return made.address() + offset;
-        }
-
-        void close() {
-            mapped.forEach(MappedRegion::close);
-        }
-    }
-
-    private LowLatencyResultMemory freeResult(DispatchFormat format, int tokens) {
+    private TakenResult freeResult(DispatchFormat format, int tokens) {
         for (LowLatencyResultMemory result : memory.results()) {
-            if (result.take(format, tokens)) {
-                return result;
+            long generation = result.state().take();
+            if (generation != 0) {
+                return new TakenResult(result, generation, format, tokens);
             }
         }
         throw new TooManyLiveResultsException(
                 "two results of low-latency dispatches are not closed; close one before the next dispatch");
     }
 
-    private LowLatencyResultMemory resultOf(LowLatencyResult handle) {
-        for (LowLatencyResultMemory result : memory.results()) {
-            if (result.equals(handle)) {
-                return result;
-            }
+    private TakenResult resultOf(LowLatencyResult handle) {
+        if (handle instanceof TakenResult result && memory.results().contains(result.memory())) {
+            return result;
         }
         throw new IllegalArgumentException("the result is of another buffer");
-    }
-
-    private LowLatencyResultMemory otherOf(LowLatencyResultMemory result) {
-        return memory.results().get(LowLatencyLayout.RESULTS - 1 - result.index());
     }
 
     private long nanos(@Nullable Duration timeout) {
         return (timeout == null ? core.options().experts().timeout() : timeout).toNanos();
     }
 
-    private KernelArguments arguments(MemoryLayout call, LowLatencyResultMemory result) {
+    private KernelArguments arguments(MemoryLayout call, TakenResult result) {
         KernelArguments arguments =
                 KernelArguments.of(call, LowLatencyLayout.RESULT, LowLatencyLayout.SHAPE, BufferLayout.BUFFER);
-        result.putStructure(arguments.value(RESULT));
+        result.memory().putStructure(arguments.value(RESULT));
         layout.putShape(arguments.value(SHAPE), core.layout().lowLatencyOffset);
         core.putBuffer(arguments, BUFFER);
         return arguments;
     }
 
-    private PreparedCall prepared(
-            Inputs inputs,
-            LowLatencyResultMemory result,
+    private LowLatencyCall prepared(Kind kind, TakenResult result, CallRegions regions, Works works) {
+        return new LowLatencyCall(core, kind, order, result, regions, works);
+    }
+
+    private Works works(
+            CallRegions regions,
+            TakenResult result,
             KernelArguments arguments,
             GpuKernel send,
             GpuKernel receive,
             int receiverBytes) {
         LaunchShape sends = LaunchShape.of(core.options().blocks(), LowLatencyLayout.THREADS);
         LaunchShape receives = sends.withSharedBytes(receiverBytes);
-        return new PreparedCall(
-                work(inputs, result)
+        return new Works(
+                regions.used(work(result))
                         .launch(send, sends, arguments)
                         .launch(receive, receives, arguments)
                         .build(),
-                work(inputs, result).launch(send, sends, arguments).build(),
-                work(inputs, result).launch(receive, receives, arguments).build(),
-                List.copyOf(inputs.mapped));
+                regions.used(work(result)).launch(send, sends, arguments).build(),
+                regions.usedInSecondHalf(work(result))
+                        .launch(receive, receives, arguments)
+                        .build());
     }
 
-    private GpuWork.Builder work(Inputs inputs, LowLatencyResultMemory result) {
-        GpuWork.Builder work = core.work().uses(result.mapped()).uses(result.hostCounts());
-        inputs.mapped.forEach(work::uses);
-        return work;
-    }
-
-    // ---- starting; one thread at a time ----
-
-    long startDispatch(LowLatencyResultMemory result, PreparedCall call, boolean isNumbered) {
-        return dispatch(result, call.whole(), isNumbered, DISPATCHED);
-    }
-
-    long sendDispatch(LowLatencyResultMemory result, PreparedCall call, boolean isNumbered) {
-        return dispatch(result, call.send(), isNumbered, DISPATCH_SENT);
-    }
-
-    private long dispatch(LowLatencyResultMemory result, GpuWork work, boolean isNumbered, int phase) {
-        core.ensureUsable();
-        if (otherOf(result).holds(DISPATCH_SENT, dispatches + 1)) {
-            throw new IllegalStateException("an earlier dispatch waits for its second half: start that first");
-        }
-        int before = result.beginDispatch(phase, dispatches + 1);
-        long number = submit(result, work, isNumbered, phase, before);
-        dispatches++;
-        return number;
-    }
-
-    long startCombine(LowLatencyResultMemory result, PreparedCall call, boolean isNumbered) {
-        return combine(result, call.whole(), isNumbered, IDLE);
-    }
-
-    long sendCombine(LowLatencyResultMemory result, PreparedCall call, boolean isNumbered) {
-        return combine(result, call.send(), isNumbered, COMBINE_SENT);
-    }
-
-    private long combine(LowLatencyResultMemory result, GpuWork work, boolean isNumbered, int phase) {
-        core.ensureUsable();
-        if (otherOf(result).holds(COMBINE_SENT, combines + 1)) {
-            throw new IllegalStateException("an earlier combine waits for its second half: start that first");
-        }
-        int before = result.beginCombine(phase, combines + 1);
-        long number = submit(result, work, isNumbered, phase, before);
-        combines++;
-        return number;
-    }
-
-    private long submit(LowLatencyResultMemory result, GpuWork work, boolean isNumbered, int phase, int before) {
-        try {
-            return core.submit(work, isNumbered);
-        } catch (RuntimeException e) {
-            result.goBack(phase, before);
-            throw e;
-        }
-    }
-
-    long receive(LowLatencyResultMemory result, PreparedCall call, boolean isDispatch, boolean isNumbered) {
-        core.ensureUsable();
-        int before = result.beginReceive(isDispatch);
-        return submit(result, call.receive(), isNumbered, isDispatch ? DISPATCHED : IDLE, before);
+    private GpuWork.Builder work(TakenResult result) {
+        return core.work()
+                .uses(result.memory().whole().mapped())
+                .uses(result.memory().hostCounts());
     }
 
     // ---- calls with callbacks ----
@@ -330,12 +261,11 @@ final class LowLatencyCalls implements GpuLowLatency, GpuMode {
             ExpertCallback<ReceiveHook<LowLatencyResult>> callback) {
         Objects.requireNonNull(callback, "callback");
         GpuDispatch dispatch = prepareDispatch(x, xOffset, topkIdx, topkIdxOffset, tokens, options);
-        ReceiveHook<LowLatencyResult> hook = once(whenReceived -> run(
+        ReceiveHook<LowLatencyResult> hook = hook(
                 dispatch::startReceive,
                 dispatch::closeInputs,
-                dispatch::close,
-                error -> ended(whenReceived, dispatch, error)));
-        run(dispatch::startSend, () -> {}, dispatch::close, error -> {
+                (whenReceived, error) -> ended(whenReceived, dispatch, error));
+        run(dispatch::startSend, dispatch::closeInputs, dispatch::close, error -> {
             if (error != null) {
                 dispatch.close();
             }
@@ -386,20 +316,20 @@ final class LowLatencyCalls implements GpuLowLatency, GpuMode {
         Objects.requireNonNull(callback, "callback");
         GpuCombine combine = prepareCombine(
                 handle, y, yOffset, topkIdx, topkIdxOffset, weights, weightsOffset, out, outOffset, options);
-        ReceiveHook<MemoryRegion> hook = once(whenReceived -> run(
+        ReceiveHook<MemoryRegion> hook = hook(
                 combine::startReceive,
                 combine::close,
+                (whenReceived, error) -> tell(whenReceived, error == null ? out : null, error));
+        run(
+                combine::startSend,
                 combine::close,
-                error -> tell(whenReceived, error == null ? out : null, error)));
-        run(combine::startSend, () -> {}, combine::close, error -> {
-            if (error != null) {
-                combine.close();
-            }
-            tell(callback, error == null ? hook : null, error);
-        });
+                combine::close,
+                error -> tell(callback, error == null ? hook : null, error));
     }
 
-    private static <R> ReceiveHook<R> once(Consumer<ExpertCallback<R>> complete) {
+    /** Refused, a second half may be started again, unless the buffer has ended. */
+    private <R> ReceiveHook<R> hook(
+            LongSupplier start, Runnable close, BiConsumer<ExpertCallback<R>, @Nullable SluiceException> ended) {
         AtomicBoolean called = new AtomicBoolean();
         return callback -> {
             Objects.requireNonNull(callback, "callback");
@@ -407,9 +337,17 @@ final class LowLatencyCalls implements GpuLowLatency, GpuMode {
                 throw new IllegalStateException("the hook was completed before");
             }
             try {
-                complete.accept(callback);
+                run(
+                        start,
+                        close,
+                        () -> called.set(core.words().failure() != null),
+                        error -> ended.accept(callback, error));
             } catch (SluiceException e) {
-                tell(callback, null, e);
+                if (!called.get()) {
+                    throw e;
+                }
+                close.run();
+                ended.accept(callback, e);
             }
         };
     }

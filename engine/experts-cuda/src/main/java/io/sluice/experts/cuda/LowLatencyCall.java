@@ -1,0 +1,122 @@
+package io.sluice.experts.cuda;
+
+import io.sluice.cuda.GpuClosedException;
+import io.sluice.cuda.GpuWork;
+
+/** A call that was checked and prepared, in whole and in halves. One thread starts the calls of a buffer at a time; closing is for any. */
+final class LowLatencyCall {
+    private final BufferCore core;
+    private final Kind kind;
+    private final LowLatencyOrder order;
+    private final TakenResult result;
+    private final ResultState state;
+    private final CallRegions regions;
+    private final GpuWork whole;
+    private final GpuWork send;
+    private final GpuWork receive;
+
+    /** What a call is. */
+    enum Kind {
+        DISPATCH(ResultState.DISPATCH_SENT, ResultState.DISPATCHED),
+        COMBINE(ResultState.COMBINE_SENT, ResultState.IDLE);
+
+        final int sent;
+        final int done;
+
+        Kind(int sent, int done) {
+            this.sent = sent;
+            this.done = done;
+        }
+    }
+
+    /**
+     * Its launches.
+     *
+     * @param whole both halves
+     * @param send the first
+     * @param receive the second
+     */
+    record Works(GpuWork whole, GpuWork send, GpuWork receive) {}
+
+    LowLatencyCall(
+            BufferCore core, Kind kind, LowLatencyOrder order, TakenResult result, CallRegions regions, Works works) {
+        this.core = core;
+        this.kind = kind;
+        this.order = order;
+        this.result = result;
+        this.state = result.memory().state();
+        this.regions = regions;
+        this.whole = works.whole();
+        this.send = works.send();
+        this.receive = works.receive();
+    }
+
+    TakenResult result() {
+        return result;
+    }
+
+    /** Starts both halves, and returns the number of their work. */
+    long start(boolean isNumbered) {
+        return start(whole, isNumbered, kind.done);
+    }
+
+    /** Starts the first half. What the second one uses stays from here on. */
+    long send(boolean isNumbered) {
+        boolean isRefused = regions.beginHalf();
+        try {
+            long number = start(send, isNumbered, kind.sent);
+            isRefused = false;
+            return number;
+        } finally {
+            if (isRefused) {
+                regions.endHalf();
+            }
+        }
+    }
+
+    private long start(GpuWork work, boolean isNumbered, int phase) {
+        core.ensureUsable();
+        order.ensureFree(kind, result.memory());
+        int settled = kind == Kind.DISPATCH
+                ? state.beginDispatch(result.generation())
+                : state.beginCombine(result.generation());
+        try {
+            long number = core.submit(work, isNumbered);
+            order.started(kind, result.memory());
+            settled = phase;
+            return number;
+        } finally {
+            state.settle(settled);
+        }
+    }
+
+    /** Starts the second half. If it is refused it may be started again, as long as the buffer has not ended. */
+    long receive(boolean isNumbered) {
+        core.ensureUsable();
+        if (!regions.isHalf()) {
+            throw new IllegalStateException("there is no first half, or its second half was started already");
+        }
+        state.beginReceive(result.generation(), kind.sent);
+        int settled = kind.sent;
+        try {
+            long number = core.submit(receive, isNumbered);
+            settled = kind.done;
+            return number;
+        } catch (GpuClosedException e) {
+            // the stream, as nothing else that it uses is closed before the buffer: it can never be started
+            core.words().fail(e);
+            core.ensureUsable();
+            throw e;
+        } finally {
+            state.settle(settled);
+            if (settled == kind.done) {
+                regions.endHalf();
+            }
+        }
+    }
+
+    /** Refuses further starts, but for a second half, and lets its regions go once what was started is done. */
+    void closeRegions() {
+        regions.close();
+    }
+}
