@@ -38,7 +38,9 @@ class ExpertKernelsTest {
 
     private static List<Path> headers() throws IOException {
         try (Stream<Path> files = Files.list(SOURCES)) {
-            return files.filter(file -> file.toString().endsWith(".cuh")).sorted().toList();
+            return files.filter(file -> file.toString().endsWith(".cuh"))
+                    .sorted()
+                    .toList();
         }
     }
 

@@ -100,7 +100,8 @@ final class PeerRegions {
                 RemoteFile file = files.get(number);
                 if (file != null) {
                     bind(key, file);
-                } else if (!key.hasEnded() && next.stream().noneMatch(other -> other.keys().number() == number)) {
+                } else if (!key.hasEnded()
+                        && next.stream().noneMatch(other -> other.keys().number() == number)) {
                     next.add(key);
                 }
             }
