@@ -103,7 +103,7 @@ final class ResultState {
         do {
             now = state.get();
             boolean isFree = (now & CLOSING) != 0 && !isHalf(phase);
-            next = now & ~(PHASE | STARTING) | phase;
+            next = (now & ~(PHASE | STARTING)) | phase;
             next = isFree ? next & ~(PHASE | CLOSING) : next;
         } while (!state.compareAndSet(now, next));
     }
