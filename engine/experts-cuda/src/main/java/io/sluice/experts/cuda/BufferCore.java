@@ -2,6 +2,7 @@ package io.sluice.experts.cuda;
 
 import io.sluice.collectives.Team;
 import io.sluice.collectives.cuda.TeamRegion;
+import io.sluice.cuda.CudaException;
 import io.sluice.cuda.GpuClosedException;
 import io.sluice.cuda.GpuStream;
 import io.sluice.cuda.GpuWork;
@@ -114,7 +115,8 @@ final class BufferCore {
     }
 
     /**
-     * Gives work of a call to the stream. Allocates nothing.
+     * Gives work of a call to the stream. Allocates nothing. A launch that the driver refuses ends the buffer on all ranks: those before it
+     * are carried out, so that this rank has sent what it does not count.
      *
      * @return its number
      */
@@ -129,6 +131,9 @@ final class BufferCore {
                     ensureUsable();
                 }
             }
+            throw e;
+        } catch (CudaException e) {
+            words.fail(e);
             throw e;
         }
     }
