@@ -336,19 +336,21 @@ final class LowLatencyCalls implements GpuLowLatency, GpuMode {
             if (!called.compareAndSet(false, true)) {
                 throw new IllegalStateException("the hook was completed before");
             }
+            long number;
             try {
-                run(
-                        start,
-                        close,
-                        () -> called.set(core.words().failure() != null),
-                        error -> ended.accept(callback, error));
-            } catch (SluiceException e) {
-                if (!called.get()) {
+                number = start.getAsLong();
+            } catch (RuntimeException e) {
+                SluiceException failure = core.words().failure();
+                if (failure == null) {
+                    called.set(false);
                     throw e;
                 }
                 close.run();
-                ended.accept(callback, e);
+                ended.accept(callback, failure);
+                return;
             }
+            close.run();
+            whenReached(number, error -> ended.accept(callback, error));
         };
     }
 
@@ -363,6 +365,10 @@ final class LowLatencyCalls implements GpuLowLatency, GpuMode {
             throw e;
         }
         whenStarted.run();
+        whenReached(number, ended);
+    }
+
+    private void whenReached(long number, Consumer<@Nullable SluiceException> ended) {
         core.onReached((wait, reached, error) -> {
                     wait.close();
                     ended.accept(error);

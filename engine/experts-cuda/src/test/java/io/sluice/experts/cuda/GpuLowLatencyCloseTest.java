@@ -231,6 +231,38 @@ class GpuLowLatencyCloseTest {
         }
     }
 
+    /** Either no half is started, or both are. */
+    @Test
+    void a_region_that_is_closed_at_any_time_leaves_no_half_alone() {
+        try (LowLatencyPairs pairs = pairs(1)) {
+            Rank rank = pairs.rank(0);
+            GpuDispatch dispatch = rank.dispatch(DispatchFormat.BF16);
+            for (int round = 0; round < 100; round++) {
+                pairs.ranks.run(each -> dispatch::start);
+                MemoryRegion out = pairs.ranks.region(0, rank.out.length());
+                MemoryRegion[] last = {rank.y, rank.choices, rank.weights, out};
+                GpuCombine combine = combine(rank, dispatch.result(), last);
+                int spins = round * 20;
+                CompletableFuture<Void> closing = CompletableFuture.supplyAsync(() -> {
+                            for (int i = 0; i < spins; i++) {
+                                Thread.onSpinWait();
+                            }
+                            return out.close();
+                        })
+                        .thenCompose(closed -> closed);
+                try {
+                    combine.startSend();
+                    combine.startReceive();
+                } catch (GpuClosedException e) {
+                    assertThatThrownBy(combine::startReceive).isInstanceOf(IllegalStateException.class);
+                }
+                Patience.await(closing);
+                combine.close();
+            }
+            Patience.await(rank.y.close());
+        }
+    }
+
     // ---- refused ----
 
     @Test
@@ -264,6 +296,27 @@ class GpuLowLatencyCloseTest {
                 }
             });
             Patience.await(received).close();
+            assertThatThrownBy(() -> hook.complete((result, error) -> {})).isInstanceOf(IllegalStateException.class);
+        }
+    }
+
+    @Test
+    void a_hook_of_a_buffer_that_has_failed_ends_with_its_error() {
+        try (LowLatencyPairs pairs = pairs(1)) {
+            Rank rank = pairs.rank(0);
+            ReceiveHook<LowLatencyResult> hook = Patience.await(pairs.future(callback -> rank.gpu()
+                    .lowLatencyDispatchHooked(
+                            rank.x, 0, rank.choices, 0, rank.tokens, DispatchOptions.defaults(), callback)));
+            Patience.await(pairs.ranks.team(0).revoke());
+            Patience.until("the buffer knows", () -> {
+                try {
+                    rank.dispatch(DispatchFormat.BF16).close();
+                    return false;
+                } catch (TeamRevokedException expected) {
+                    return true;
+                }
+            });
+            assertThat(failure(pairs.future(hook::complete))).isInstanceOf(TeamRevokedException.class);
             assertThatThrownBy(() -> hook.complete((result, error) -> {})).isInstanceOf(IllegalStateException.class);
         }
     }
