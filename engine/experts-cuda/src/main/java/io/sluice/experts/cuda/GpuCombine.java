@@ -1,84 +1,9 @@
 package io.sluice.experts.cuda;
 
-/**
- * A low-latency combine that was checked and prepared, and is started once for each dispatch of its handle. One thread of a buffer starts
- * calls at a time, and all ranks start the same ones in the same order. Starting allocates nothing and waits for nothing, so that a
- * poller may do it.
- */
-public final class GpuCombine implements AutoCloseable {
-    private final LowLatencyCall call;
-
+/** A prepared low-latency combine, which is started once for each dispatch of its handle. */
+public final class GpuCombine extends GpuLowLatencyCall {
     GpuCombine(LowLatencyCall call) {
-        this.call = call;
-    }
-
-    /**
-     * Starts it.
-     *
-     * @return the number of its work in {@link GpuExpertBuffer#stream()}, to wait for by {@link GpuExpertBuffer#onReached}
-     * @throws io.sluice.engine.SluiceException the buffer's error, if it has failed; or if the driver refuses it
-     * @throws IllegalStateException if the handle is closed, was not dispatched or is combined already, or a second half is still to be
-     *     started
-     */
-    public long start() {
-        return call.start(true);
-    }
-
-    /**
-     * Starts it as {@link #start} does, for calls that follow each other: its number counts as reached with that of a later one.
-     *
-     * @return the number of its work in the stream
-     * @throws io.sluice.engine.SluiceException as for {@link #start}
-     * @throws IllegalStateException as for {@link #start}
-     */
-    public long startUnnumbered() {
-        return call.start(false);
-    }
-
-    /**
-     * Starts the first half: the sends. Work that follows in the stream may change the results of the experts.
-     *
-     * @return the number of its work in the stream
-     * @throws io.sluice.engine.SluiceException as for {@link #start}
-     * @throws IllegalStateException as for {@link #start}
-     */
-    public long startSend() {
-        return call.send(true);
-    }
-
-    /**
-     * Starts the first half as {@link #startSend} does, but its number counts as reached with that of a later call.
-     *
-     * @return the number of its work in the stream
-     * @throws io.sluice.engine.SluiceException as for {@link #start}
-     * @throws IllegalStateException as for {@link #start}
-     */
-    public long startSendUnnumbered() {
-        return call.send(false);
-    }
-
-    /**
-     * Starts the second half, also after {@link #close}. Until then later calls of the other ranks may wait for this one.
-     *
-     * @return the number of its work in the stream
-     * @throws io.sluice.engine.TooManyPendingException if too much is under way in the stream; it may be started again
-     * @throws io.sluice.engine.SluiceException the buffer's error, if it has failed; if the driver refuses it or the stream is closed, the
-     *     buffers of all ranks have failed
-     * @throws IllegalStateException if there is no first half, or this was started already
-     */
-    public long startReceive() {
-        return call.receive(true);
-    }
-
-    /**
-     * Starts the second half as {@link #startReceive} does, but its number counts as reached with that of a later call.
-     *
-     * @return the number of its work in the stream
-     * @throws io.sluice.engine.SluiceException as for {@link #start}
-     * @throws IllegalStateException as for {@link #startReceive}
-     */
-    public long startReceiveUnnumbered() {
-        return call.receive(false);
+        super(call);
     }
 
     /**
@@ -87,6 +12,6 @@ public final class GpuCombine implements AutoCloseable {
      */
     @Override
     public void close() {
-        call.closeRegions();
+        closeRegions();
     }
 }

@@ -247,7 +247,7 @@ final class LowLatencyCalls implements GpuLowLatency, GpuMode {
             ExpertCallback<LowLatencyResult> callback) {
         Objects.requireNonNull(callback, "callback");
         GpuDispatch dispatch = prepareDispatch(x, xOffset, topkIdx, topkIdxOffset, tokens, options);
-        run(dispatch::start, dispatch::closeInputs, dispatch::close, error -> ended(callback, dispatch, error));
+        run(dispatch::start, dispatch::closeRegions, dispatch::close, error -> ended(callback, dispatch, error));
     }
 
     @Override
@@ -263,9 +263,9 @@ final class LowLatencyCalls implements GpuLowLatency, GpuMode {
         GpuDispatch dispatch = prepareDispatch(x, xOffset, topkIdx, topkIdxOffset, tokens, options);
         ReceiveHook<LowLatencyResult> hook = hook(
                 dispatch::startReceive,
-                dispatch::closeInputs,
+                dispatch::closeRegions,
                 (whenReceived, error) -> ended(whenReceived, dispatch, error));
-        run(dispatch::startSend, dispatch::closeInputs, dispatch::close, error -> {
+        run(dispatch::startSend, dispatch::closeRegions, dispatch::close, error -> {
             if (error != null) {
                 dispatch.close();
             }
