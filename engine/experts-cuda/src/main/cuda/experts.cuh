@@ -9,8 +9,9 @@
  * cleared. Two sets of all that other ranks write, for odd and even generations, are used in turns; a rank says when it has taken what a
  * set had.
  *
- * A wait is bounded. When a rank does not come, has left or calls something else, or the host says so, an error word says who, and this
- * and later kernels end without doing anything; what they should have written is undefined. No block waits for another block of its
+ * A wait is bounded. When the rank that it is for does not come, has left or calls something else, or the host says so, an error word
+ * says who, and this and later kernels end without doing anything; what they should have written is undefined. A rank that ends as another
+ * has left has left as well, and says so: a third may wait for it alone. No block waits for another block of its
  * launch, so that a grid may have more blocks than run at once.
  */
 #ifndef EXPERTS_CUH
@@ -42,7 +43,7 @@ struct state {
 };
 
 struct window {
-    uint64_t left[MOST_RANKS];  // a rank stores 1 when it makes no more calls
+    uint64_t left[MOST_RANKS];  // a rank that makes no more calls stores which rank is lost, itself or another, and 1
     struct state state;
 };
 
@@ -78,6 +79,11 @@ static __device__ bool has_failed(const buffer &buffer) {
     return *(volatile unsigned *)&buffer.state->failed != 0;
 }
 
+/* Tells a rank that this one makes no more calls, as a rank is lost. */
+static __device__ void leave(const buffer &buffer, unsigned peer, unsigned lost) {
+    store_release(&((window *)buffer.windows[peer])->left[buffer.rank], (uint64_t)lost + 1);
+}
+
 /* The first failure counts. */
 static __device__ void fail(const buffer &buffer, failure kind, unsigned rank, uint64_t token, uint64_t expert) {
     if (atomicExch(&buffer.state->failed, 1) == 0) {
@@ -85,12 +91,18 @@ static __device__ void fail(const buffer &buffer, failure kind, unsigned rank, u
         *(volatile uint64_t *)&buffer.host->expert = expert;
         __threadfence_system();
         *(volatile uint64_t *)&buffer.host->failure = (uint64_t)kind << 32 | (rank + 1);
+#pragma unroll 1
+        for (unsigned peer = 0; kind == LEFT && peer < buffer.ranks; peer++) {
+            if (peer != buffer.rank) {
+                leave(buffer, peer, rank);
+            }
+        }
     }
 }
 
 struct watch {
     unsigned looks;
-    unsigned is_left;       // by a rank, when it last looked
+    unsigned is_left;       // by the rank, when it last looked
     uint64_t end;
 };
 
@@ -113,17 +125,14 @@ static __device__ bool is_over(watch *waited, const buffer &buffer, unsigned ran
     if (waited->end == 0) {
         waited->end = now + patience;
     }
-    const window *own = (const window *)buffer.windows[buffer.rank];
-    for (unsigned peer = 0; peer < buffer.ranks; peer++) {
-        if (*(volatile const uint64_t *)&own->left[peer] == 0) {
-            continue;
-        }
+    uint64_t left = load_acquire(&((const window *)buffer.windows[buffer.rank])->left[rank]);
+    if (left != 0) {
         // what it had sent before it left is here by now, and is looked for once more
         if (!waited->is_left) {
             waited->is_left = 1;
             return false;
         }
-        fail(buffer, LEFT, peer, 0, 0);
+        fail(buffer, LEFT, (unsigned)left - 1, 0, 0);
         return true;
     }
     if (now < waited->end && !is_revoked(buffer, now)) {

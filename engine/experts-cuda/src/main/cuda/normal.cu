@@ -161,6 +161,8 @@ static __device__ bool add_up(const combine &what, const normal &in, uint64_t ge
         if (__any_sync(ALL_LANES, is_late)) {
             return false;
         }
+        // each lane reads rows for which another has waited
+        __syncwarp();
         for (uint64_t at = lane; at - lane < row_vectors; at += SUMS_AT_ONCE * LANES) {
             float sums[SUMS_AT_ONCE][CHANNELS_OF_VECTOR] = {};
             unsigned rest[2] = {mask[0], mask[1]};

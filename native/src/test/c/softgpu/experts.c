@@ -6,7 +6,7 @@
 
 #define SIGNATURE_BITS 16
 
-/* In an operation's words. */
+/* In an operation's words: when it began to wait, and a bit for each rank that was seen to have left. */
 enum own { BEGAN, LEFT_SEEN };
 
 static uint64_t nanoseconds(void) {
@@ -17,6 +17,16 @@ static uint64_t nanoseconds(void) {
 
 struct expert_state *expert_state_of(int ordinal, const struct expert_buffer *buffer) {
     return reach(ordinal, buffer->state, sizeof(struct expert_state));
+}
+
+/* Tells other ranks that this one makes no more calls, as a rank is lost. */
+static bool leave_all(int ordinal, const struct expert_buffer *buffer, uint32_t lost) {
+    bool is_good = true;
+    for (unsigned peer = 0; is_good && peer < buffer->ranks; peer++) {
+        is_good = peer == buffer->rank || buffer->windows[peer] == 0
+                || expert_store(ordinal, buffer->windows[peer] + buffer->rank * sizeof(uint64_t), (uint64_t)lost + 1);
+    }
+    return is_good;
 }
 
 bool expert_fail(
@@ -32,6 +42,7 @@ bool expert_fail(
         host->token = token;
         host->expert = expert;
         __atomic_store_n(&host->failure, (uint64_t)kind << 32 | (rank + 1), __ATOMIC_RELEASE);
+        return kind != EXPERT_LEFT || leave_all(ordinal, buffer, rank);
     }
     return true;
 }
@@ -70,15 +81,13 @@ enum step expert_await(
     if (own[BEGAN] == 0) {
         own[BEGAN] = now;
     }
-    for (unsigned peer = 0; peer < buffer->ranks; peer++) {
-        if (__atomic_load_n(&left[peer], __ATOMIC_ACQUIRE) == 0) {
-            continue;
-        }
-        if (!own[LEFT_SEEN]) {
-            own[LEFT_SEEN] = 1;
+    uint64_t lost = __atomic_load_n(&left[rank], __ATOMIC_ACQUIRE);
+    if (lost != 0) {
+        if ((own[LEFT_SEEN] & 1ull << rank) == 0) {
+            own[LEFT_SEEN] |= 1ull << rank;
             return STEP_AGAIN;
         }
-        expert_fail(ordinal, buffer, EXPERT_LEFT, peer, 0, 0);
+        expert_fail(ordinal, buffer, EXPERT_LEFT, (unsigned)lost - 1, 0, 0);
         return STEP_FAILED;
     }
     if (now - own[BEGAN] < patience && __atomic_load_n(&host->is_revoked, __ATOMIC_ACQUIRE) == 0) {
@@ -90,16 +99,13 @@ enum step expert_await(
 
 static bool leave(int ordinal, const uint8_t *arguments) {
     struct expert_buffer buffer;
+    uint32_t lost;
     memcpy(&buffer, arguments, sizeof buffer);
-    bool is_good = true;
-    for (unsigned peer = 0; is_good && peer < buffer.ranks; peer++) {
-        is_good = peer == buffer.rank
-                || expert_store(ordinal, buffer.windows[peer] + buffer.rank * sizeof(uint64_t), 1);
-    }
-    return is_good;
+    memcpy(&lost, arguments + sizeof buffer, sizeof lost);
+    return leave_all(ordinal, &buffer, lost);
 }
 
 const struct twin expert_twins[] = {
-    {.name = "sluice_experts_leave", .arguments = {sizeof(struct expert_buffer)}, .run = leave},
+    {.name = "sluice_experts_leave", .arguments = {sizeof(struct expert_buffer), sizeof(uint32_t)}, .run = leave},
     {.name = NULL},
 };

@@ -142,17 +142,19 @@ static bool tell(const struct call *call, uint64_t word_at, uint64_t value) {
 #define WORD_AT(field, set, rank) \
     (offsetof(struct low_latency_words, field) + ((uint64_t)(set) * EXPERT_RANKS + (rank)) * sizeof(uint64_t))
 
-/* Waits for a word of each rank, which begin at a place. */
+/* Waits for a word of each rank, which begin at a place; for all at once, as a rank that has left may be behind one that is late. */
 static enum step await_all(
         const struct call *call, uint64_t *own, uint64_t word_at, uint64_t value, uint64_t patience) {
+    enum step all = STEP_DONE;
     for (unsigned peer = 0; peer < call->buffer.ranks; peer++) {
         uint64_t word = call->buffer.windows[call->buffer.rank] + call->shape.words_at + word_at + peer * sizeof(uint64_t);
         enum step step = expert_await(call->ordinal, &call->buffer, own, word, value, peer, patience);
-        if (step != STEP_DONE) {
+        if (step == STEP_FAILED) {
             return step;
         }
+        all = step == STEP_AGAIN ? step : all;
     }
-    return STEP_DONE;
+    return all;
 }
 
 /* What a kernel that gives up is: done, if the buffer says why. */

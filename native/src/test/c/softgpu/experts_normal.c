@@ -156,14 +156,19 @@ static bool say(int ordinal, const struct normal *in, uint64_t generation, const
 static enum step hear(
         int ordinal, const struct normal *in, uint64_t *own, uint64_t generation, const uint32_t *said, uint64_t patience,
         struct meeting *met) {
+    enum step all = STEP_DONE;
     for (unsigned sender = 0; sender < in->buffer.ranks; sender++) {
         for (unsigned word = 0; word < in->buffer.ranks + WORD_COUNTS; word++) {
             uint64_t at = word_at(in, in->buffer.rank, generation, sender, word);
-            /* whatever its value is, it is later than this */
+            /* Its value is not known here; each is later than this. */
             enum step step =
                     expert_await(ordinal, &in->buffer, own, at, (generation << VALUE_BITS) - 1, sender, patience);
-            if (step != STEP_DONE) {
+            if (step == STEP_FAILED) {
                 return step;
+            }
+            if (step == STEP_AGAIN) {
+                all = step;
+                break;
             }
             uint64_t seen = __atomic_load_n((uint64_t *)reach(ordinal, at, sizeof seen), __ATOMIC_ACQUIRE);
             uint32_t value = (uint32_t)seen & VALUE_MASK;
@@ -181,7 +186,7 @@ static enum step hear(
             }
         }
     }
-    return STEP_DONE;
+    return all;
 }
 
 static void says(uint32_t *said, uint32_t call, uint64_t handle) {
@@ -381,14 +386,19 @@ static enum step dispatch(int ordinal, const uint8_t *arguments, uint64_t *own, 
         memset(own, 0, PHASE * sizeof *own);
         own[PHASE] = ENDS;
     }
+    enum step all = STEP_DONE;
     for (unsigned rank = 0; rank < in.buffer.ranks; rank++) {
         enum step step = rank == in.buffer.rank
                 ? STEP_DONE
                 : expert_await(ordinal, &in.buffer, own, done_flag(&in, in.buffer.rank, rank),
                         expert_signal(generation, 0), rank, what.patience);
-        if (step != STEP_DONE) {
+        if (step == STEP_FAILED) {
             return wait_over(ordinal, &in, step);
         }
+        all = step == STEP_AGAIN ? step : all;
+    }
+    if (all != STEP_DONE) {
+        return all;
     }
     uint64_t slot = in.buffer.windows[in.buffer.rank] + in.slots_at + (what.slot != 0 ? in.slot_bytes : 0);
     return sum_counts(ordinal, &what, &in, slot) ? end(ordinal, &in) : STEP_FAILED;
@@ -521,14 +531,22 @@ static enum step combine(int ordinal, const uint8_t *arguments, uint64_t *own) {
         memset(own, 0, PHASE * sizeof *own);
         own[PHASE] = ENDS;
     }
+    enum step all = STEP_DONE;
     for (unsigned rank = 0; rank < in.buffer.ranks; rank++) {
         for (uint32_t row = 0; rank != in.buffer.rank && row < (uint32_t)handle.sent_counts[rank]; row += ROWS_OF_PIECE) {
             enum step step = expert_await(ordinal, &in.buffer, own, arrived_flag(&in, in.buffer.rank, rank, row),
                     expert_signal(generation, 0), rank, what.patience);
-            if (step != STEP_DONE) {
+            if (step == STEP_FAILED) {
                 return wait_over(ordinal, &in, step);
             }
+            if (step == STEP_AGAIN) {
+                all = step;
+                break;
+            }
         }
+    }
+    if (all != STEP_DONE) {
+        return all;
     }
     for (uint32_t token = 0; token < what.tokens; token++) {
         if (!add_up(ordinal, &what, &in, &handle, token)) {

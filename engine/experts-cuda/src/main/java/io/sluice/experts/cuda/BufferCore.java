@@ -4,9 +4,11 @@ import io.sluice.collectives.Team;
 import io.sluice.collectives.cuda.TeamRegion;
 import io.sluice.cuda.CudaException;
 import io.sluice.cuda.GpuClosedException;
+import io.sluice.cuda.GpuKernel;
 import io.sluice.cuda.GpuStream;
 import io.sluice.cuda.GpuWork;
 import io.sluice.cuda.KernelArguments;
+import io.sluice.cuda.LaunchShape;
 import io.sluice.engine.MemoryKind;
 import io.sluice.engine.MemoryNotAccessibleException;
 import io.sluice.engine.MemoryRegion;
@@ -14,8 +16,10 @@ import io.sluice.engine.SignalCallback;
 import io.sluice.engine.SignalWait;
 import io.sluice.engine.SluiceException;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.Objects;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** What all modes of a buffer share: the windows of the ranks, the stream, and the words. Any thread. */
 final class BufferCore {
@@ -27,6 +31,7 @@ final class BufferCore {
     private final BufferLayout layout;
     // struct buffer
     private final MemorySegment structure;
+    private final Leaving leaving;
 
     BufferCore(
             Team team,
@@ -34,7 +39,8 @@ final class BufferCore {
             GpuStream stream,
             ExpertWords words,
             TeamRegion windows,
-            BufferLayout layout) {
+            BufferLayout layout,
+            GpuKernel leave) {
         this.team = team;
         this.options = options;
         this.stream = stream;
@@ -49,6 +55,7 @@ final class BufferCore {
         BufferLayout.putLong(structure, BufferLayout.BUFFER_HOST, words.buffer().address());
         BufferLayout.putInt(structure, BufferLayout.BUFFER_RANK, team.rank());
         BufferLayout.putInt(structure, BufferLayout.BUFFER_RANKS, team.size());
+        this.leaving = new Leaving(this, leave);
     }
 
     Team team() {
@@ -106,6 +113,39 @@ final class BufferCore {
         return work;
     }
 
+    /** How the other ranks are told that this one makes no more calls. */
+    Leaving leaving() {
+        return leaving;
+    }
+
+    /**
+     * Makes the work that tells the other ranks that this one makes no more calls.
+     *
+     * @param lost the rank why
+     * @return the work; null if all other ranks have closed their windows, and know it by that
+     */
+    @Nullable
+    GpuWork leaving(GpuStream from, GpuKernel kernel, int lost) {
+        GpuWork.Builder work = from.work();
+        KernelArguments arguments = KernelArguments.of(BufferLayout.BUFFER, ValueLayout.JAVA_INT);
+        putBuffer(arguments, 0);
+        arguments.set(1, lost);
+        boolean isNeeded = false;
+        for (int rank = 0; rank < team.size(); rank++) {
+            boolean isOpen = windows.mapped(rank).isOpen();
+            if (rank != team.rank() && isOpen) {
+                work.uses(windows.mapped(rank));
+                isNeeded = true;
+            } else if (!isOpen) {
+                BufferLayout.putLong(arguments.value(0), (long) rank * Long.BYTES, 0);
+            }
+        }
+        return isNeeded
+                ? work.launch(kernel, LaunchShape.of(1, BufferLayout.MOST_RANKS), arguments)
+                        .build()
+                : null;
+    }
+
     /** Throws why no call can succeed any more, if there is a reason. */
     void ensureUsable() {
         SluiceException failure = words.failure();
@@ -128,6 +168,7 @@ final class BufferCore {
             for (int rank = 0; rank < team.size(); rank++) {
                 if (rank != team.rank() && !windows.mapped(rank).isOpen()) {
                     words.end(words.lost(Set.of(rank), e));
+                    leaving.begin(rank);
                     ensureUsable();
                 }
             }

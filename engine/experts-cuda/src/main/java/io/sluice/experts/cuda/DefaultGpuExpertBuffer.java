@@ -2,13 +2,9 @@ package io.sluice.experts.cuda;
 
 import io.sluice.collectives.Team;
 import io.sluice.cuda.GpuStream;
-import io.sluice.cuda.GpuWork;
-import io.sluice.cuda.KernelArguments;
-import io.sluice.cuda.LaunchShape;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.SignalCallback;
 import io.sluice.engine.SignalWait;
-import io.sluice.engine.SluiceException;
 import io.sluice.experts.ExpertBufferClosedException;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,7 +21,6 @@ final class DefaultGpuExpertBuffer implements GpuExpertBuffer {
     private final @Nullable LowLatencyCalls lowLatency;
     private final List<GpuMode> modes;
     private final @Nullable NormalMode normalMode;
-    private final GpuWork leaving;
     private @Nullable CompletableFuture<Void> closed;
 
     DefaultGpuExpertBuffer(
@@ -44,11 +39,6 @@ final class DefaultGpuExpertBuffer implements GpuExpertBuffer {
         this.modes = Stream.<@Nullable GpuMode>of(lowLatency, normalMode)
                 .flatMap(Stream::ofNullable)
                 .toList();
-        KernelArguments arguments = KernelArguments.of(BufferLayout.BUFFER);
-        core.putBuffer(arguments, 0);
-        this.leaving = core.work()
-                .launch(kernels.kernel("sluice_experts_leave"), LaunchShape.of(1, BufferLayout.MOST_RANKS), arguments)
-                .build();
     }
 
     @Override
@@ -94,35 +84,31 @@ final class DefaultGpuExpertBuffer implements GpuExpertBuffer {
         CompletableFuture<Void> closing = closed;
         if (closing == null) {
             core.words().end(new ExpertBufferClosedException(this + " is closed on this rank"));
-            leave();
+            CompletableFuture<?> told = core.leaving().begin(core.rank());
             List<CompletableFuture<?>> parts = new ArrayList<>();
             modes.forEach(mode -> parts.add(mode.close()));
-            parts.add(kernels.close());
-            if (ownsStream) {
-                core.stream().close();
-                parts.add(core.stream().released());
-            }
-            core.words().buffer().close();
-            parts.add(core.words().buffer().released());
-            // each is given back, also if another cannot be
-            parts.add(core.windows()
-                    .closeAsync()
-                    .handle((detached, failed) -> window.close())
-                    .thenCompose(released -> released));
+            parts.add(told.thenCompose(nothing -> closeShared()));
             closing = CompletableFuture.allOf(parts.toArray(CompletableFuture[]::new));
             closed = closing;
         }
         return closing.copy();
     }
 
-    /** Tells the other ranks that nothing more comes. */
-    private void leave() {
-        try {
-            leaving.submit();
-        } catch (SluiceException e) {
-            // a rank is gone, or the GPU has failed: the team or the loss of the windows tells the others
-            return;
+    /** What the other ranks are told by. Each is given back, also if another cannot be. */
+    private CompletableFuture<Void> closeShared() {
+        List<CompletableFuture<?>> parts = new ArrayList<>();
+        parts.add(kernels.close());
+        if (ownsStream) {
+            core.stream().close();
+            parts.add(core.stream().released());
         }
+        core.words().buffer().close();
+        parts.add(core.words().buffer().released());
+        parts.add(core.windows()
+                .closeAsync()
+                .handle((detached, failed) -> window.close())
+                .thenCompose(released -> released));
+        return CompletableFuture.allOf(parts.toArray(CompletableFuture[]::new));
     }
 
     @Override

@@ -84,7 +84,14 @@ final class GpuBufferFormation {
                         (long) options.blocks() << Integer.SIZE | options.normalBlocks())
                 .thenApply(windows -> {
                     taken.add(windows::close);
-                    BufferCore core = new BufferCore(team, options, stream.join(), words.join(), windows, layout);
+                    BufferCore core = new BufferCore(
+                            team,
+                            options,
+                            stream.join(),
+                            words.join(),
+                            windows,
+                            layout,
+                            kernels.join().kernel("sluice_experts_leave"));
                     LowLatencyMemory memory = lowLatencyMemory.join();
                     LowLatencyCalls calls = memory == null ? null : new LowLatencyCalls(core, memory);
                     NormalMode.Parts parts = normalParts.join();

@@ -16,7 +16,7 @@ import java.util.concurrent.CompletableFuture;
  * the same order.
  *
  * <p>A kernel waits for the other ranks no longer than its time-out. When a rank does not come, is lost, closes its buffer or calls
- * something else, pending and later calls of all ranks end with an error, and the results of those under way are undefined. Kernels that
+ * something else, calls that wait for it and later ones end with an error on all ranks, and the results of those under way are undefined. Kernels that
  * wait take multiprocessors: two buffers whose kernels fill a GPU may hold up each other.
  *
  * <p>Any thread, but one at a time starts calls.
@@ -101,8 +101,9 @@ public interface GpuExpertBuffer {
     SignalWait onReached(SignalCallback callback);
 
     /**
-     * Closes the buffer: pending calls end with {@link io.sluice.experts.ExpertBufferClosedException} here, and those of other ranks with
-     * {@link io.sluice.experts.ExpertsLostException}, as do their later ones. Memory of results is released as well, once its users let
+     * Closes the buffer: pending calls end with {@link io.sluice.experts.ExpertBufferClosedException} here, and those of other ranks that
+     * wait for this one with {@link io.sluice.experts.ExpertsLostException}, as do their later ones: a kernel tells them, behind what the
+     * stream has. Throws nothing, also while other threads use the stream. Memory of results is released as well, once its users let
      * it go. The team stays open.
      *
      * @return completes when nothing of it is left here; a second call has the same result

@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Test;
 class BufferCoreTest {
     private static final GpuExpertOptions OPTIONS = GpuExpertOptions.of(
             ExpertOptions.experts(2).hidden(128).maxTokensPerRank(1).topK(1).timeout(Patience.BOUND));
+    private static final String KERNEL = "sluice_experts_leave";
     // more threads than a block may have, which the driver sees
     private static final LaunchShape TOO_LARGE = new LaunchShape(1, 1, 1, 1024, 1, 2, 0);
 
@@ -45,26 +46,28 @@ class BufferCoreTest {
                         2,
                         3));
             }
+            List<KernelModule> kernels = new ArrayList<>();
             List<BufferCore> cores = new ArrayList<>();
             for (int rank = 0; rank < 2; rank++) {
                 Team team = ranks.team(rank);
                 String gpu = ranks.device(rank);
                 ExpertWords words = new ExpertWords(team, 1, PinnedBuffer.allocate(gpu, BufferLayout.WORDS_BYTES));
                 words.watch();
+                kernels.add(KernelModule.load(gpu, "buffer"));
                 cores.add(new BufferCore(
                         team,
                         OPTIONS,
                         GpuStream.create(gpu, TransferPriority.HIGH),
                         words,
                         Patience.await(mapping.get(rank)),
-                        layout));
+                        layout,
+                        kernels.get(rank).kernel(KERNEL)));
             }
             BufferCore first = cores.getFirst();
-            KernelModule kernels = KernelModule.load(ranks.device(0), "buffer");
             KernelArguments arguments = KernelArguments.of(BufferLayout.BUFFER);
             first.putBuffer(arguments, 0);
             GpuWork work = first.work()
-                    .launch(kernels.kernel("sluice_experts_leave"), TOO_LARGE, arguments)
+                    .launch(kernels.getFirst().kernel(KERNEL), TOO_LARGE, arguments)
                     .build();
             assertThatThrownBy(() -> first.submit(work, true)).isInstanceOf(CudaException.class);
             assertThatThrownBy(() -> first.submit(work, true))
@@ -73,7 +76,7 @@ class BufferCoreTest {
             Patience.until(
                     "the other rank knows", () -> cores.get(1).words().failure() instanceof TeamRevokedException);
             assertThat(cores.get(1).words().ended()).isDone();
-            Patience.await(kernels.close());
+            kernels.forEach(each -> Patience.await(each.close()));
             for (BufferCore core : cores) {
                 core.stream().close();
                 core.words().buffer().close();

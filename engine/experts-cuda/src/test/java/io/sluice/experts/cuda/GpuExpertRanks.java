@@ -39,7 +39,7 @@ final class GpuExpertRanks implements AutoCloseable {
     static GpuExpertRanks form(int size, GpuExpertOptions options) {
         GpuExpertRanks ranks = unformed(size);
         try {
-            ranks.create(rank -> options).forEach(each -> ranks.buffers.add(await(each)));
+            ranks.adopt(ranks.create(rank -> options));
             return ranks;
         } catch (RuntimeException | Error e) {
             ranks.close();
@@ -76,6 +76,11 @@ final class GpuExpertRanks implements AutoCloseable {
             forming.add(GpuExpertBuffer.create(teams.get(i), device(i), options.apply(i)));
         }
         return forming;
+    }
+
+    /** Waits for buffers that are to be closed with the ranks. */
+    void adopt(List<CompletableFuture<GpuExpertBuffer>> forming) {
+        forming.forEach(each -> buffers.add(await(each)));
     }
 
     int size() {
