@@ -12,6 +12,9 @@ import io.sluice.engine.RegionOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.StartEvent;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -23,7 +26,9 @@ import org.jspecify.annotations.Nullable;
  * in common.
  */
 final class RegionMapping {
-    private static final int STATUS_WORDS = 4;
+    // whether it is mapped, how many numbers there are, and their digest: as many words for any numbers
+    private static final int STATUS_WORDS = 6;
+    private static final int COMMON_WORD = 1;
     private static final long MAPPED = 1;
 
     private final Team team;
@@ -47,7 +52,7 @@ final class RegionMapping {
         this.local = local;
         this.other = other;
         this.number = number;
-        this.common = common;
+        this.common = digest(common);
         this.status = team.engine().allocate((team.size() + 1L) * STATUS_WORDS * Long.BYTES, RegionOptions.readOnly());
     }
 
@@ -57,7 +62,7 @@ final class RegionMapping {
      * @param local completed; if with an error, that is what all ranks fail of
      * @param other what must succeed as well
      * @param number of the region, see {@link TeamRegion#number}
-     * @param common up to three numbers that all ranks must give
+     * @param common numbers that all ranks must give
      */
     static CompletableFuture<TeamRegion> map(
             Team team,
@@ -100,10 +105,27 @@ final class RegionMapping {
         CompletableFuture<TeamRegion> result = new CompletableFuture<>();
         // not on the team's loop: callers go on when the regions are mapped
         agreed.thenCombineAsync(ready.exceptionally(closed -> null), (error, nothing) -> {
-            finish(shared, error, result);
+            try {
+                finish(shared, error, result);
+            } catch (RuntimeException | Error e) {
+                result.completeExceptionally(e);
+            }
             return result;
         });
         return result;
+    }
+
+    /** How many numbers there are, and their SHA-256. */
+    private static long[] digest(long[] numbers) {
+        ByteBuffer bytes = ByteBuffer.allocate(numbers.length * Long.BYTES);
+        bytes.asLongBuffer().put(numbers);
+        ByteBuffer hash;
+        try {
+            hash = ByteBuffer.wrap(MessageDigest.getInstance("SHA-256").digest(bytes.array()));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java platform has SHA-256", e);
+        }
+        return new long[] {numbers.length, hash.getLong(), hash.getLong(), hash.getLong(), hash.getLong()};
     }
 
     private CompletableFuture<Void> mapAll(SharedRegion shared) {
@@ -119,7 +141,7 @@ final class RegionMapping {
     private void putStatus(boolean isMapped) {
         put(0, isMapped ? MAPPED : 0);
         for (int i = 0; i < common.length; i++) {
-            put(i + 1, common[i]);
+            put(COMMON_WORD + i, common[i]);
         }
     }
 
@@ -165,7 +187,7 @@ final class RegionMapping {
                                 .formatted(rank, team));
             }
             for (int i = 0; i < common.length; i++) {
-                if (status(rank, i + 1) != common[i]) {
+                if (status(rank, COMMON_WORD + i) != common[i]) {
                     return new CollectiveMismatchException(
                             "ranks %d and %d of %s have different options: give all the same"
                                     .formatted(team.rank(), rank, team));

@@ -61,7 +61,7 @@ public final class TeamRegion implements AutoCloseable {
      * @param gpu the stable id of this rank's GPU
      * @param local this rank's region, completed; if with an error, all ranks fail
      * @param other what has to succeed on all ranks as well
-     * @param common up to three numbers that all ranks must give, such as those that say how regions are laid out
+     * @param common any number of numbers that all ranks must give, such as those that say how regions are laid out
      * @return the regions, mapped for all GPUs; else, on all ranks, an error: {@link io.sluice.engine.MemoryNotAccessibleException} if a
      *     GPU does not reach another's memory, {@link io.sluice.collectives.CollectiveMismatchException} if the numbers differ, that of
      *     {@code local} or {@code other}, an error of the team's or of the driver
