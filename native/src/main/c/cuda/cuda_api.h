@@ -45,6 +45,7 @@ enum {
     CUDA_LAUNCH_FAILED = 719,
     CUDA_NOT_SUPPORTED = 801,
     CUDA_MPS_CLIENT_TERMINATED = 810,
+    CUDA_STREAM_CAPTURE_UNSUPPORTED = 900,
     CUDA_UNKNOWN = 999,
 };
 
@@ -224,6 +225,7 @@ union cuda_node_attribute {
     FUNCTION(stream_write_value, cuStreamWriteValue64_v2, \
             (cuda_stream stream, cuda_address address, uint64_t value, unsigned flags)) \
     FUNCTION(stream_call, cuLaunchHostFunc, (cuda_stream stream, void (*function)(void *argument), void *argument)) \
+    FUNCTION(stream_capturing, cuStreamIsCapturing, (cuda_stream stream, int *is_capturing)) \
     FUNCTION(stream_priority, cuStreamGetPriority, (cuda_stream stream, int *priority)) \
     FUNCTION(event_create, cuEventCreate, (cuda_event *event, unsigned flags)) \
     FUNCTION(event_destroy, cuEventDestroy_v2, (cuda_event event)) \

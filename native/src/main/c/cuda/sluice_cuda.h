@@ -207,7 +207,8 @@ struct sluice_cuda_request {
 /*
  * Submits requests to their streams, in order. Returns how many the driver accepted or, if it refused the first, the
  * error. A refused request has no effect, except when only its word or signal was refused: the stream's query then
- * returns the error.
+ * returns the error. While a stream without kernels is being captured into a graph its requests are refused with
+ * -CUDA_STREAM_CAPTURE_UNSUPPORTED.
  */
 int sluice_cuda_submit(const struct sluice_cuda_request *requests, int count);
 

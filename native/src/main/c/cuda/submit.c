@@ -170,9 +170,17 @@ static cuda_result submit(struct sluice_cuda_stream *stream, const struct sluice
     return result == CUDA_SUCCESS ? without_end(stream, complete(stream, request)) : result;
 }
 
+/* Whether a stream of the caller's program is being captured: a replay would store the values of the requests once more. */
+static bool is_captured(const struct sluice_cuda_stream *stream) {
+    int is_capturing = 0;
+    return stream->kernels.signal == NULL && cuda.stream_capturing(stream->stream, &is_capturing) == CUDA_SUCCESS
+            && is_capturing != 0;
+}
+
 int sluice_cuda_submit(const struct sluice_cuda_request *requests, int count) {
     struct cuda_scope scope = {false};
     struct sluice_cuda_device *current = NULL;
+    const struct sluice_cuda_stream *checked = NULL;
     int done = 0;
     int error = 0;
     if (requests == NULL || (uintptr_t)requests % 8 != 0 || count < 0) {
@@ -194,6 +202,11 @@ int sluice_cuda_submit(const struct sluice_cuda_request *requests, int count) {
             }
             current = stream->device;
         }
+        if (stream != checked && is_captured(stream)) {
+            error = -CUDA_STREAM_CAPTURE_UNSUPPORTED;
+            break;
+        }
+        checked = stream;
         cuda_result result = submit(stream, request);
         if (result != CUDA_SUCCESS) {
             error = cuda_failed(stream->device, result);

@@ -184,6 +184,8 @@ void kernels_await_locked(int ordinal);
 bool kernels_are_awaited(int ordinal);
 /* Gives a stream an operation, which it frees. Waits while the stream has very many. */
 cuda_result stream_add(struct CUstream_st *stream, struct operation *operation);
+/* Begins or ends to capture a stream. */
+cuda_result stream_capture(struct CUstream_st *stream, bool is_captured);
 struct operation *operation_make(enum operation_kind kind);
 void fail_for_good(cuda_result error);
 

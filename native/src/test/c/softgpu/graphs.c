@@ -66,6 +66,17 @@ EXPORT cuda_result cuGraphCreate(cuda_graph *graph, unsigned flags) {
     return *graph == NULL ? CUDA_OUT_OF_MEMORY : CUDA_SUCCESS;
 }
 
+EXPORT cuda_result cuStreamBeginCapture_v2(cuda_stream stream, int mode) {
+    (void)mode;
+    return stream_capture(stream, true);
+}
+
+EXPORT cuda_result cuStreamEndCapture(cuda_stream stream, cuda_graph *graph) {
+    cuda_result result = stream_capture(stream, false);
+    *graph = result == CUDA_SUCCESS ? calloc(1, sizeof **graph) : NULL;
+    return result == CUDA_SUCCESS && *graph == NULL ? CUDA_OUT_OF_MEMORY : result;
+}
+
 EXPORT cuda_result cuGraphDestroy(cuda_graph graph) {
     if (graph == NULL) {
         return CUDA_INVALID_VALUE;

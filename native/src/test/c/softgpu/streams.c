@@ -28,6 +28,7 @@ struct CUstream_st {
     bool is_closing;
     bool is_busy;
     bool has_kernel;        /* a kernel is what it is at */
+    bool is_captured;       /* takes nothing meanwhile: what is captured is not kept */
     uint64_t random;
 };
 
@@ -376,6 +377,27 @@ EXPORT cuda_result cuStreamDestroy_v2(cuda_stream stream) {
     return CUDA_SUCCESS;
 }
 
+EXPORT cuda_result cuStreamIsCapturing(cuda_stream stream, int *is_capturing) {
+    if (stream == NULL) {
+        return CUDA_INVALID_HANDLE;
+    }
+    pthread_mutex_lock(&stream->lock);
+    *is_capturing = stream->is_captured;
+    pthread_mutex_unlock(&stream->lock);
+    return CUDA_SUCCESS;
+}
+
+cuda_result stream_capture(struct CUstream_st *stream, bool is_captured) {
+    if (stream == NULL) {
+        return CUDA_INVALID_HANDLE;
+    }
+    pthread_mutex_lock(&stream->lock);
+    cuda_result result = stream->is_captured == is_captured ? CUDA_INVALID_VALUE : CUDA_SUCCESS;
+    stream->is_captured = is_captured;
+    pthread_mutex_unlock(&stream->lock);
+    return result;
+}
+
 EXPORT cuda_result cuStreamQuery(cuda_stream stream) {
     STICKY();
     if (stream == NULL) {
@@ -383,9 +405,10 @@ EXPORT cuda_result cuStreamQuery(cuda_stream stream) {
     }
     pthread_mutex_lock(&stream->lock);
     bool is_done = stream->first == NULL && !stream->is_busy;
+    bool is_captured = stream->is_captured;
     pthread_mutex_unlock(&stream->lock);
     STICKY();
-    return is_done ? CUDA_SUCCESS : CUDA_NOT_READY;
+    return is_captured ? CUDA_STREAM_CAPTURE_UNSUPPORTED : is_done ? CUDA_SUCCESS : CUDA_NOT_READY;
 }
 
 static cuda_result add_memory(

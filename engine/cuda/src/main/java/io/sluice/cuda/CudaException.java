@@ -21,6 +21,9 @@ public final class CudaException extends SluiceException {
     /** The driver's error for an event that was never recorded, among others, negated. */
     static final int INVALID_HANDLE = -400;
 
+    /** The driver's error for what a stream cannot do while it is captured into a graph, negated. */
+    static final int CAPTURED = -900;
+
     /** The driver's error code. */
     private final int error;
 

@@ -133,7 +133,8 @@ public final class GpuGraph implements AutoCloseable {
      * @throws io.sluice.engine.TooManyPendingException if more than {@link GpuWork#MOST_LAUNCHES} launches would be under way in the
      *     stream. Nothing was launched
      * @throws CudaException if the driver refuses the launch, as after an error that stays with the process
-     * @throws IllegalStateException if two threads submit work of one stream at the same time
+     * @throws IllegalStateException if two threads submit work of one stream at the same time, or the stream is being captured into a
+     *     graph of the caller's, whose replays would store old numbers. Nothing was launched
      */
     public long submit() {
         return submit(true);

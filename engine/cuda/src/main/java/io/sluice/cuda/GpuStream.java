@@ -65,7 +65,7 @@ public final class GpuStream implements AutoCloseable {
     }
 
     /**
-     * Returns the driver's handle, for work that is not submitted here.
+     * Returns the driver's handle, for work that is not submitted here. While it is captured into a graph, nothing is submitted here.
      *
      * @return a {@code CUstream}, as long as this is open
      * @throws GpuClosedException if it is closed

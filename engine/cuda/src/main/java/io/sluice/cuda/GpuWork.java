@@ -163,7 +163,8 @@ public final class GpuWork {
      *     stream. Nothing was launched
      * @throws CudaException if the driver refuses a launch, as after an error that stays with the process; those before it are carried
      *     out, and {@link GpuStream#submitted} is the number. The message says which it was
-     * @throws IllegalStateException if two threads submit work of one stream at the same time
+     * @throws IllegalStateException if two threads submit work of one stream at the same time, or the stream is being captured into a
+     *     graph of the caller's, whose replays would store old numbers. Nothing was launched
      */
     public long submit() {
         return submit(true);

@@ -146,7 +146,7 @@ final class StreamSequence {
         if (failure == 0 && life.retain()) {
             try {
                 int state = CudaStream.query(stream);
-                if (state < 0 && state != CudaStream.NOT_READY) {
+                if (state < 0 && state != CudaStream.NOT_READY && state != CudaException.CAPTURED) {
                     failure = state;
                 }
             } finally {
@@ -208,12 +208,18 @@ final class StreamSequence {
         long last = (count - 1L) * CudaStream.REQUEST_BYTES;
         records.set(ValueLayout.JAVA_LONG, last + CudaStream.REQUEST_WORD_OFFSET, stores ? wordAddress() : 0);
         records.set(ValueLayout.JAVA_LONG, last + CudaStream.REQUEST_VALUE_OFFSET, number);
+        long storedBefore = lastStored;
         if (stores) {
             lastStored = number;
         }
         int done = 0;
         while (done < count) {
             int taken = CudaStream.submit(records.address() + (long) done * CudaStream.REQUEST_BYTES, count - done);
+            if (taken == CudaException.CAPTURED && done == 0) {
+                lastStored = storedBefore;
+                throw new IllegalStateException(life.what()
+                        + " is being captured into a graph, whose replays would store old numbers: make a GpuGraph");
+            }
             if (taken < 1) {
                 end(number);
                 throw new CudaException(
@@ -229,21 +235,25 @@ final class StreamSequence {
         return (int) (number % NUMBERS);
     }
 
-    /** Has the stream store a number behind what it was given, also where that was refused in the middle. */
-    private void end(long number) {
+    /** Has the stream store a number behind what it was given, also where that was refused in the middle; false while it is captured. */
+    private boolean end(long number) {
         MemorySegment end = pinned.segment();
         end.set(ValueLayout.JAVA_LONG, END_OFFSET + CudaStream.REQUEST_VALUE_OFFSET, number);
         int taken = CudaStream.submit(end.address() + END_OFFSET, 1);
+        if (taken == CudaException.CAPTURED) {
+            return false;
+        }
         if (taken < 1) {
             failure = taken;
         }
         submitted = number;
         lastStored = number;
+        return true;
     }
 
     // ---- ending ----
 
-    /** The number of what was given last, which the stream stores; −1 while a thread gives it more. */
+    /** The number of what was given last, which the stream stores; −1 while a thread gives it more, or it is captured. */
     long mark() {
         if (!life.retain()) {
             return submitted;
@@ -254,10 +264,7 @@ final class StreamSequence {
             }
             try {
                 long mark = submitted;
-                if (lastStored < mark) {
-                    end(mark);
-                }
-                return mark;
+                return lastStored >= mark || end(mark) ? mark : -1;
             } finally {
                 user.set(NONE);
             }

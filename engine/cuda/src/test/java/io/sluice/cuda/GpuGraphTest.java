@@ -9,7 +9,11 @@ import io.sluice.engine.TooManyPendingException;
 import io.sluice.engine.TransferPriority;
 import io.sluice.jni.CudaKernels;
 import io.sluice.testkit.Patience;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 import java.lang.management.ManagementFactory;
 import java.util.Collections;
@@ -25,6 +29,7 @@ class GpuGraphTest {
     private static final int BYTES = 4000;
     private static final int WORD_AT = 4088;
     private static final int GATE_AT = 4080;
+    private static final int RELAXED = 2;
     private static final LaunchShape SHAPE = LaunchShape.of(4, 128);
 
     private String gpu;
@@ -178,6 +183,41 @@ class GpuGraphTest {
         assertThatThrownBy(graph::submitUnnumbered).isInstanceOf(GpuClosedException.class);
         close(graph);
         assertThat(SoftGpu.count("graphs")).isEqualTo(graphs);
+    }
+
+    /** A replay would store the number that the work had then. */
+    @Test
+    void a_stream_that_is_captured_takes_nothing() throws Throwable {
+        GpuWork work = filling(filled(1));
+        GpuGraph graph = GpuGraph.of(List.of(work));
+        await(work.submit());
+        work.submitUnnumbered();
+        MethodHandle begin = SoftGpu.function(
+                "cuStreamBeginCapture_v2",
+                FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT));
+        MethodHandle end = SoftGpu.function(
+                "cuStreamEndCapture",
+                FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.ADDRESS));
+        MethodHandle destroy =
+                SoftGpu.function("cuGraphDestroy", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS));
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment captured = arena.allocate(ValueLayout.ADDRESS);
+            long handle = stream.handle();
+            assertThat((int) begin.invokeExact(handle, RELAXED)).isZero();
+            for (Runnable each : List.<Runnable>of(work::submit, work::submitUnnumbered, graph::submit)) {
+                assertThatThrownBy(each::run)
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageContaining("captured");
+            }
+            graph.close();
+            assertThat((int) end.invokeExact(handle, captured)).isZero();
+            MemorySegment made = captured.get(ValueLayout.ADDRESS, 0);
+            assertThat((int) destroy.invokeExact(made)).isZero();
+        }
+        assertThat(stream.submitted()).isEqualTo(2);
+        Patience.await(graph.released());
+        assertThat(work.submit()).isEqualTo(3);
+        await(3);
     }
 
     /** As many as the driver takes without making the thread wait. */

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * rank made of a token. The bytes are those of {@link io.sluice.experts.NormalOperations} on host memory.
  *
  * <p>A call is prepared, then started any number of times: it runs in the buffer's {@linkplain GpuExpertBuffer#stream() stream}, and
- * neither allocates nor waits for the host; a graph may capture it. Every rank starts the same calls in the same order; one without tokens
- * calls as well.
+ * neither allocates nor waits for the host. It throws {@link IllegalStateException} while the stream is being captured into a CUDA graph:
+ * replays would store old numbers in the stream. Every rank starts the same calls in the same order; one without tokens calls as well.
  *
  * <pre>{@code
  * GpuNormalLayout layout = mode.prepareLayout(topkIdx, 0, tokens);

@@ -1,6 +1,5 @@
 package io.sluice.experts.cuda;
 
-import io.sluice.cuda.GpuStream;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.experts.DispatchFormat;
 import io.sluice.experts.NormalOptions;
@@ -14,10 +13,10 @@ import java.util.Optional;
  * They are slices of the buffer's window: once the {@linkplain GpuNormalDispatch#close dispatch is closed} a later one overwrites them.
  *
  * <p>Regions are for kernels behind the dispatch in its stream. The methods that return numbers are for the host, once the dispatch that was
- * started last is done; until then they throw {@link IllegalStateException}. Any thread.
+ * started last is done; until then they throw {@link IllegalStateException}, and once the buffer has failed its error. Any thread.
  */
 public final class GpuNormalResult {
-    private final GpuStream stream;
+    private final BufferCore core;
     private final NormalPlaces places;
     private final MemoryRegion window;
     private final MemorySegment summary;
@@ -33,14 +32,14 @@ public final class GpuNormalResult {
      * @param hasChoices not with the handle of an earlier dispatch
      */
     GpuNormalResult(
-            GpuStream stream,
+            BufferCore core,
             NormalPlaces places,
             MemoryRegion window,
             MemorySegment summary,
             int slot,
             NormalOptions options,
             boolean hasChoices) {
-        this.stream = stream;
+        this.core = core;
         this.places = places;
         this.window = window;
         this.summary = summary;
@@ -130,8 +129,10 @@ public final class GpuNormalResult {
     // ---- for the host ----
 
     private int told(int index) {
+        // a dispatch that has failed stores none: those of an earlier one are there
+        core.ensureUsable();
         long last = number;
-        if (last == 0 || stream.reached() < last) {
+        if (last == 0 || core.stream().reached() < last) {
             throw new IllegalStateException("the dispatch has not been started, or is not done");
         }
         return summary.getAtIndex(ValueLayout.JAVA_INT, index);

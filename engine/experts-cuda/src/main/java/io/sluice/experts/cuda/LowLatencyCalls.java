@@ -177,7 +177,7 @@ final class LowLatencyCalls implements GpuLowLatency, GpuMode {
         for (LowLatencyResultMemory result : memory.results()) {
             long generation = result.state().take();
             if (generation != 0) {
-                return new TakenResult(result, generation, format, tokens);
+                return new TakenResult(core, result, generation, format, tokens);
             }
         }
         throw new TooManyLiveResultsException(

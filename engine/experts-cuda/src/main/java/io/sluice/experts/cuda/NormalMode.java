@@ -181,7 +181,7 @@ final class NormalMode implements GpuNormalMode, GpuMode, CallOwner {
                 launch.prepared(kernel, core.options().normalBlocks(), NormalPlaces.DISPATCH_THREADS);
         MemorySegment told = summaries.segment().asSlice(summary, places.summaryBytes());
         GpuNormalResult result =
-                new GpuNormalResult(core.stream(), places, core.windows().local(), told, slot, options, to != null);
+                new GpuNormalResult(core, places, core.windows().local(), told, slot, options, to != null);
         return opened(new GpuNormalDispatch(this, prepared, result, handle, to));
     }
 

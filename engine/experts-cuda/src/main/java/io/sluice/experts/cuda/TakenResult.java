@@ -7,6 +7,7 @@ import java.util.Optional;
 
 /** A result's memory as long as one dispatch has it. */
 final class TakenResult implements LowLatencyResult {
+    private final BufferCore core;
     private final LowLatencyResultMemory memory;
     private final long generation;
     private final DispatchFormat format;
@@ -15,10 +16,12 @@ final class TakenResult implements LowLatencyResult {
     /**
      * Makes one.
      *
+     * @param core of the buffer, whose error its numbers have
      * @param generation with which it was taken
      * @param tokens that this rank sends
      */
-    TakenResult(LowLatencyResultMemory memory, long generation, DispatchFormat format, int tokens) {
+    TakenResult(BufferCore core, LowLatencyResultMemory memory, long generation, DispatchFormat format, int tokens) {
+        this.core = core;
         this.memory = memory;
         this.generation = generation;
         this.format = format;
@@ -76,6 +79,8 @@ final class TakenResult implements LowLatencyResult {
     /** As the GPU has stored it, in the host's memory. */
     @Override
     public int count(int localExpert) {
+        // a dispatch that has failed stores none: those of an earlier one are there
+        core.ensureUsable();
         return memory.count(localExpert);
     }
 

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.sluice.collectives.CollectiveMismatchException;
 import io.sluice.collectives.CollectiveTimeoutException;
 import io.sluice.collectives.TeamRevokedException;
+import io.sluice.cuda.GpuStream;
 import io.sluice.engine.SluiceException;
 import io.sluice.experts.DispatchFormat;
 import io.sluice.experts.DispatchOptions;
@@ -76,6 +77,24 @@ class GpuLowLatencyFailureTest {
                     return true;
                 }
             });
+        }
+    }
+
+    /** Those of the dispatch before are still there. */
+    @Test
+    void a_dispatch_that_has_failed_has_no_numbers() {
+        try (LowLatencyPairs pairs = pairs(OPTIONS.timeout(Patience.scaled(SOON)))) {
+            List<GpuDispatch> dispatches = new ArrayList<>();
+            for (int rank = 0; rank < 2; rank++) {
+                dispatches.add(pairs.rank(rank).dispatch(DispatchFormat.BF16));
+            }
+            pairs.ranks.run(rank -> dispatches.get(rank)::start);
+            LowLatencyResult result = dispatches.get(0).result();
+            assertThat(result.count(0)).isNotNegative();
+            long number = dispatches.get(0).start();
+            GpuStream stream = pairs.ranks.buffer(0).stream();
+            Patience.until("the dispatch has ended", () -> stream.reached() >= number);
+            assertThatThrownBy(() -> result.count(0)).isInstanceOf(CollectiveTimeoutException.class);
         }
     }
 

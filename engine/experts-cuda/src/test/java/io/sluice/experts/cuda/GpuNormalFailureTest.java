@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.sluice.collectives.CollectiveMismatchException;
 import io.sluice.collectives.CollectiveTimeoutException;
 import io.sluice.collectives.TeamRevokedException;
+import io.sluice.cuda.GpuStream;
 import io.sluice.engine.MemoryNotAccessibleException;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
@@ -122,6 +123,24 @@ class GpuNormalFailureTest {
                     return true;
                 }
             });
+        }
+    }
+
+    /** Those of the dispatch before are still there. */
+    @Test
+    void a_dispatch_that_has_failed_has_no_numbers() {
+        try (GpuExpertRanks ranks = form()) {
+            List<Calls> calls = calls(ranks);
+            List<GpuNormalDispatch> dispatches =
+                    List.of(calls.get(0).dispatch(SHORT), calls.get(1).dispatch(SHORT));
+            ranks.run(rank -> dispatches.get(rank)::start);
+            GpuNormalResult result = dispatches.get(0).result();
+            assertThat(result.received()).isEqualTo(2 * TOKENS);
+            long number = dispatches.get(0).start();
+            GpuStream stream = ranks.buffer(0).stream();
+            Patience.until("the dispatch has ended", () -> stream.reached() >= number);
+            assertThatThrownBy(result::received).isInstanceOf(CollectiveTimeoutException.class);
+            assertThatThrownBy(() -> result.count(0)).isInstanceOf(CollectiveTimeoutException.class);
         }
     }
 
