@@ -92,6 +92,8 @@ class BenchExpertsTest {
         assertThat(line.get("ranks").asInt()).isEqualTo(ranks);
         assertThat(line.get("transport").asText()).isEqualTo(transport);
         assertThat(line.get("backend").asText()).isEqualTo("sluice");
+        assertThat(line.get("memory").asText()).isEqualTo("host");
+        assertThat(line.get("device_round_us").isNull()).isTrue();
         assertThat(line.get("tokens").asInt()).isEqualTo(20);
         assertThat(line.get("hidden").asInt()).isEqualTo(HIDDEN);
         assertThat(line.get("top_k").asInt()).isEqualTo(3);

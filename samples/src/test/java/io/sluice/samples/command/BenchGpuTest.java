@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.assertj.core.data.Percentage;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -151,6 +152,47 @@ class BenchGpuTest {
                 .allSatisfy(line -> assertThat(line.get("graph").asInt()).isZero());
     }
 
+    @ParameterizedTest
+    @Tag("soak")
+    @CsvSource({"low-latency, '1,2', false", "normal, '1,2', true"})
+    void measuresAndVerifiesExpertsOfTheOtherFormat(String mode, String ranks, boolean fp8) throws IOException {
+        measuresAndVerifiesExperts(mode, ranks, fp8);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"low-latency, 2, true", "normal, 1, false"})
+    void measuresAndVerifiesExperts(String mode, String ranks, boolean fp8) throws IOException {
+        List<String> arguments = new ArrayList<>(
+                List.of("bench", "--experts", mode, "--memory", "cuda", "--ranks", ranks, "--blocks", "2", "--verify"));
+        arguments.addAll(List.of("--tokens", "20", "--hidden", "512", "--top-k", "3", "--experts-total", "8"));
+        arguments.addAll(List.of("--duration", "1ms", "--warmup", "0", "--json", "-"));
+        if (fp8) {
+            arguments.add("--fp8");
+        }
+        try (SluiceProcess bench = run(softwareGpus(), arguments)) {
+            assertThat(bench.awaitEnd()).as(bench::toString).isZero();
+            List<JsonNode> lines = SluiceProcess.jsonLines(bench.out());
+            assertThat(lines).hasSameSizeAs(ranks.split(",", -1));
+            assertThat(lines).allSatisfy(line -> {
+                assertThat(line.get("mode").asText()).isEqualTo(mode);
+                assertThat(line.get("memory").asText()).isEqualTo("cuda:0");
+                assertThat(line.get("backend").isNull()).isTrue();
+                assertThat(line.get("fp8").asBoolean()).isEqualTo(fp8);
+                assertThat(line.get("verified").asBoolean()).isTrue();
+                assertThat(line.get("rounds").asLong()).isPositive();
+                assertThat(line.get("device_round_us").asDouble()).isPositive();
+                for (String half : List.of("dispatch", "combine")) {
+                    assertThat(line.get(half + "_us").get("p50").asDouble()).isPositive();
+                    double micros = line.get("device_" + half + "_us").asDouble();
+                    assertThat(line.get("device_" + half + "_gigabytes_per_second")
+                                    .asDouble())
+                            .isCloseTo(
+                                    line.get(half + "_bytes").asDouble() / micros / 1e3, Percentage.withPercentage(1));
+                }
+            });
+        }
+    }
+
     @Test
     void aGpuIsNamedByItsUuidToo() throws IOException {
         String id = gpus().get(1).get("id").asText();
@@ -246,6 +288,7 @@ class BenchGpuTest {
         Map<String, String> none = library(folder.resolve("no-cuda.so"));
         for (List<String> arguments : List.of(
                 List.of("bench", "--loopback", "--server-memory", "cuda:0"),
+                List.of("bench", "--experts", "low-latency", "--memory", "cuda:0"),
                 List.of("serve", "--listen", "127.0.0.1:0", "--memory", "1MiB", "--on", "cuda:0"))) {
             try (SluiceProcess program = run(none, arguments)) {
                 assertThat(program.awaitEnd()).isEqualTo(ExitCodes.FAILED);

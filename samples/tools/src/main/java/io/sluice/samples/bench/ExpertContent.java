@@ -22,9 +22,11 @@ final class ExpertContent implements AutoCloseable {
     private static final int ROUND = 0x7fff;
     private static final byte POISON = (byte) 0xa5;
 
+    private final ExpertMode mode;
     private final int topK;
     private final int tokens;
     private final int hidden;
+    private final int localExperts;
     private final Arena arena = Arena.ofShared();
     private final float[] numbers;
     private final MemorySegment values;
@@ -34,9 +36,11 @@ final class ExpertContent implements AutoCloseable {
     private final float[][] weights;
 
     ExpertContent(ExpertPlan plan) {
+        mode = plan.mode();
         topK = plan.topK();
         tokens = plan.tokens();
         hidden = plan.hidden();
+        localExperts = plan.localExperts();
         int groups = PLACES + hidden / GROUP;
         numbers = new float[groups * GROUP];
         values = arena.allocate((long) groups * GROUP * Short.BYTES, Long.BYTES);
@@ -105,6 +109,33 @@ final class ExpertContent implements AutoCloseable {
     /** The weight of that expert. */
     float weight(int rank, int token, int k) {
         return weights[rank][token * topK + k];
+    }
+
+    /** Whether a token of a rank has an expert on another one, or on the same. */
+    boolean goesTo(int from, int token, int rank) {
+        for (int k = 0; k < topK; k++) {
+            if (choice(from, token, k) / localExperts == rank) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Of all ranks in one dispatch: vectors that travel, those for the own rank too. */
+    long vectors() {
+        int ranks = choices.length;
+        if (mode == ExpertMode.LOW_LATENCY) {
+            return (long) ranks * tokens * topK;
+        }
+        long vectors = 0;
+        for (int from = 0; from < ranks; from++) {
+            for (int token = 0; token < tokens; token++) {
+                for (int rank = 0; rank < ranks; rank++) {
+                    vectors += goesTo(from, token, rank) ? 1 : 0;
+                }
+            }
+        }
+        return vectors;
     }
 
     /** Writes a rank's choices, as 64-bit integers. */
@@ -198,6 +229,22 @@ final class ExpertContent implements AutoCloseable {
             int first = vector.place * GROUP;
             for (int i = 0; i < sum.length; i++) {
                 sum[i] += weight * numbers[first + i];
+            }
+        }
+
+        /** Makes what combine has to give for a token: of its experts' answers by their weights, or of those of their ranks. */
+        void answersTo(long block, int rank, int token) {
+            clear();
+            if (mode == ExpertMode.LOW_LATENCY) {
+                for (int k = 0; k < topK; k++) {
+                    add(answer(block, rank, token, choice(rank, token, k)), weight(rank, token, k));
+                }
+                return;
+            }
+            for (int other = 0; other < choices.length; other++) {
+                if (goesTo(rank, token, other)) {
+                    add(answer(block, rank, token, other), 1);
+                }
             }
         }
 

@@ -19,7 +19,12 @@ final class ExpertMemory implements AutoCloseable {
     private final MemoryRegion sums;
     private final MemoryRegion answers;
 
-    ExpertMemory(TransferEngine engine, ExpertPlan plan, ExpertContent content, int rank) {
+    /**
+     * On one rank.
+     *
+     * @param needsAnswers whether results of a dispatch have no memory for {@link #answers} that the processor reaches
+     */
+    ExpertMemory(TransferEngine engine, ExpertPlan plan, ExpertContent content, int rank, boolean needsAnswers) {
         this.plan = plan;
         this.content = content;
         this.rank = rank;
@@ -29,7 +34,6 @@ final class ExpertMemory implements AutoCloseable {
         choices = engine.allocate(chosen * Long.BYTES, RegionOptions.local());
         weights = engine.allocate(chosen * Float.BYTES, RegionOptions.local());
         sums = engine.allocate(plan.tokens() * plan.rowBytes(), RegionOptions.local());
-        boolean needsAnswers = plan.mode() == ExpertMode.NORMAL;
         answers = engine.allocate(needsAnswers ? plan.mostRows() * plan.rowBytes() : LINE, RegionOptions.local());
         content.putChoices(rank, choices.segment());
         content.putWeights(rank, weights.segment());
@@ -51,7 +55,7 @@ final class ExpertMemory implements AutoCloseable {
         return sums;
     }
 
-    /** For what the experts make of tokens in normal mode; results of low-latency dispatches have memory for it. */
+    /** For what the experts make of tokens. */
     MemoryRegion answers() {
         return answers;
     }
@@ -64,17 +68,11 @@ final class ExpertMemory implements AutoCloseable {
         ExpertContent.poison(sums.segment());
     }
 
-    /** The terms of which the sum of a token has to be made. */
-    interface Terms {
-        void addTo(ExpertContent.Sum sum, int token);
-    }
-
-    /** How many sums are not what the terms make. */
-    long wrongSums(Terms terms) {
+    /** How many of this rank's tokens have a wrong sum. */
+    long wrongSums(long block) {
         long wrong = 0;
         for (int token = 0; token < plan.tokens(); token++) {
-            sum.clear();
-            terms.addTo(sum, token);
+            sum.answersTo(block, rank, token);
             wrong += sum.isIn(sums.segment(), token * plan.rowBytes()) ? 0 : 1;
         }
         return wrong;

@@ -2,6 +2,7 @@ package io.sluice.samples.bench;
 
 import io.sluice.experts.DispatchFormat;
 import io.sluice.experts.ExpertOptions;
+import io.sluice.experts.cuda.GpuExpertOptions;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param experts of all ranks together
  * @param fp8 whether dispatch quantises
  * @param backend the communication back end; {@code null} for the usual one
+ * @param blocks the most of a kernel of GPUs; {@code null} for the usual number
  * @param verify whether results are checked
  * @param duration how long to measure
  * @param warmup how long to run before
@@ -29,6 +31,7 @@ public record ExpertPlan(
         int experts,
         boolean fp8,
         @Nullable String backend,
+        @Nullable Integer blocks,
         boolean verify,
         Duration duration,
         Duration warmup,
@@ -54,6 +57,22 @@ public record ExpertPlan(
                 .normalMode(mode == ExpertMode.NORMAL);
         options.localExperts(ranks);
         return backend == null ? options : options.backend(backend);
+    }
+
+    /**
+     * Options of a buffer for it on GPUs.
+     *
+     * @throws IllegalArgumentException as for {@link #options}
+     */
+    public GpuExpertOptions gpuOptions() {
+        GpuExpertOptions options = GpuExpertOptions.of(options());
+        if (blocks == null) {
+            return options;
+        }
+        return switch (mode) {
+            case LOW_LATENCY -> options.withBlocks(blocks);
+            case NORMAL -> options.withNormalBlocks(blocks);
+        };
     }
 
     DispatchFormat format() {
@@ -90,10 +109,16 @@ public record ExpertPlan(
         return rowBytes();
     }
 
-    /** The bytes that all ranks take together; throws {@link ArithmeticException} beyond 2<sup>63</sup>. */
-    public long bytes() {
+    /**
+     * The bytes of host memory that all ranks take together; throws {@link ArithmeticException} beyond 2<sup>63</sup>.
+     *
+     * @param onGpus whether buffers are elsewhere, and the host has copies of rows
+     */
+    public long bytes(boolean onGpus) {
         ExpertOptions options = options();
-        long buffer = mode == ExpertMode.LOW_LATENCY ? options.lowLatencyBytes(ranks) : options.normalBytes(ranks);
+        long buffer = onGpus
+                ? Math.multiplyExact(mostRows(), rowBytes())
+                : mode == ExpertMode.LOW_LATENCY ? options.lowLatencyBytes(ranks) : options.normalBytes(ranks);
         // tokens, their sums, and what experts make of them
         long rows = Math.addExact(2L * tokens, mostRows());
         return Math.multiplyExact(Math.addExact(buffer, Math.multiplyExact(rows, rowBytes())), (long) ranks);

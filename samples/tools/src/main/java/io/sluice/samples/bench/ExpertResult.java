@@ -14,11 +14,14 @@ import org.jspecify.annotations.Nullable;
  * The figures of dispatch and combine. As JSON its fields are in snake case.
  *
  * @param transport names of the transports that connect the first rank with the others
+ * @param backend the communication back end; {@code null} on GPUs
+ * @param memory of the first rank: host, or its GPU
  * @param tokens of each rank
  * @param experts of all ranks together
  * @param rounds those that were measured: a dispatch and a combine each
  * @param dispatch the figures of dispatches
  * @param combine the figures of combines
+ * @param device times by the clock of the slowest GPU; {@code null} on the host
  * @param errors rounds that failed
  * @param verified whether all that was checked was right on every rank, in the warm-up too; {@code null} without
  *     a check
@@ -33,6 +36,7 @@ import org.jspecify.annotations.Nullable;
     "ranks",
     "transport",
     "backend",
+    "memory",
     "tokens",
     "hidden",
     "top_k",
@@ -43,6 +47,11 @@ import org.jspecify.annotations.Nullable;
     "combine_us",
     "dispatch_gigabytes_per_second",
     "combine_gigabytes_per_second",
+    "device_dispatch_us",
+    "device_combine_us",
+    "device_round_us",
+    "device_dispatch_gigabytes_per_second",
+    "device_combine_gigabytes_per_second",
     "errors",
     "verified",
     "allocated_bytes_per_round",
@@ -53,7 +62,8 @@ public record ExpertResult(
         String mode,
         int ranks,
         String transport,
-        String backend,
+        @Nullable String backend,
+        String memory,
         int tokens,
         int hidden,
         @JsonProperty("top_k") int topK,
@@ -62,6 +72,7 @@ public record ExpertResult(
         long rounds,
         @JsonIgnore Half dispatch,
         @JsonIgnore Half combine,
+        @JsonIgnore ExpertCalls.@Nullable DeviceMicros device,
         long errors,
         @Nullable Boolean verified,
         @JsonProperty("allocated_bytes_per_round") double allocatedBytesPerRound,
@@ -103,10 +114,12 @@ public record ExpertResult(
     static ExpertResult of(
             ExpertPlan plan,
             String transport,
-            String backend,
+            @Nullable String backend,
+            MemoryPlace memory,
             double vectors,
             List<RankFigures> dispatched,
             List<RankFigures> combined,
+            ExpertCalls.@Nullable DeviceMicros device,
             long wrong,
             @Nullable SluiceException error) {
         Half dispatch = Half.of(vectors * plan.dispatchedBytes(), dispatched);
@@ -123,6 +136,7 @@ public record ExpertResult(
                 plan.ranks(),
                 transport,
                 backend,
+                memory.toString(),
                 plan.tokens(),
                 plan.hidden(),
                 plan.topK(),
@@ -131,6 +145,7 @@ public record ExpertResult(
                 combine.count(),
                 dispatch,
                 combine,
+                device,
                 error == null ? 0 : 1,
                 plan.verify() ? wrong == 0 && error == null : null,
                 combine.count() > 0 ? allocated / combine.count() : 0,
@@ -165,6 +180,40 @@ public record ExpertResult(
         return combine.gigabytesPerSecond();
     }
 
+    /** Of a dispatch among others that follow each other, by the clock of the slowest GPU; {@code null} on the host. */
+    @JsonProperty("device_dispatch_us")
+    public @Nullable Double deviceDispatchMicros() {
+        return device == null ? null : (Double) device.dispatch();
+    }
+
+    /** The same of a combine, whose dispatch is not counted. */
+    @JsonProperty("device_combine_us")
+    public @Nullable Double deviceCombineMicros() {
+        return device == null ? null : (Double) device.combine();
+    }
+
+    /** The same of a dispatch and a combine after it, together. */
+    @JsonProperty("device_round_us")
+    public @Nullable Double deviceRoundMicros() {
+        return device == null ? null : (Double) device.round();
+    }
+
+    /** As {@link #dispatchGigabytesPerSecond}, by the clock of the slowest GPU; {@code null} on the host. */
+    @JsonProperty("device_dispatch_gigabytes_per_second")
+    public @Nullable Double deviceDispatchGigabytesPerSecond() {
+        return deviceGigabytesPerSecond(dispatch, deviceDispatchMicros());
+    }
+
+    /** The same of combine. */
+    @JsonProperty("device_combine_gigabytes_per_second")
+    public @Nullable Double deviceCombineGigabytesPerSecond() {
+        return deviceGigabytesPerSecond(combine, deviceCombineMicros());
+    }
+
+    private static @Nullable Double deviceGigabytesPerSecond(Half half, @Nullable Double micros) {
+        return micros == null ? null : (Double) (micros > 0 ? half.bytes() / micros / 1e3 : 0);
+    }
+
     /** Bytes of a dispatch, of the average rank. */
     @JsonProperty("dispatch_bytes")
     public double dispatchBytes() {
@@ -196,15 +245,15 @@ public record ExpertResult(
         public static String head(ExpertResult result) {
             return String.format(
                     Locale.ROOT,
-                    "%s, %d tokens a rank, %d channels%s, %d of %d experts, back end %s, %d %s%n"
-                            + "%5s %-9s %11s %11s %9s %11s %11s %9s %9s %6s %8s %8s%n",
+                    "%s, %d tokens a rank, %d channels%s, %d of %d experts, %s, %d %s%n"
+                            + "%5s %-9s %11s %11s %9s %11s %11s %9s %9s %6s %8s %8s%s%n",
                     result.mode(),
                     result.tokens(),
                     result.hidden(),
                     result.fp8() ? " dispatched as FP8" : "",
                     result.topK(),
                     result.experts(),
-                    result.backend(),
+                    result.backend() == null ? "memory " + result.memory() : "back end " + result.backend(),
                     result.processors(),
                     result.processors() == 1 ? "processor" : "processors",
                     "ranks",
@@ -218,7 +267,17 @@ public record ExpertResult(
                     "rounds",
                     "cores",
                     "heap B",
-                    "verified");
+                    "verified",
+                    result.device() == null
+                            ? ""
+                            : String.format(
+                                    Locale.ROOT,
+                                    " %18s %9s %17s %9s %15s",
+                                    "device dispatch us",
+                                    "GB/s",
+                                    "device combine us",
+                                    "GB/s",
+                                    "device round us"));
         }
 
         /** One line; heap is what a round allocates. */
@@ -227,7 +286,7 @@ public record ExpertResult(
             String told = verified == null ? "-" : verified ? "yes" : "NO";
             return String.format(
                     Locale.ROOT,
-                    "%5d %-9s %11.2f %11.2f %9.3f %11.2f %11.2f %9.3f %9d %6.2f %8.1f %8s%s%n",
+                    "%5d %-9s %11.2f %11.2f %9.3f %11.2f %11.2f %9.3f %9d %6.2f %8.1f %8s%s%s%n",
                     result.ranks(),
                     result.transport(),
                     result.dispatchMicros().p50(),
@@ -240,7 +299,21 @@ public record ExpertResult(
                     result.coresUsed(),
                     result.allocatedBytesPerRound(),
                     told,
+                    device(result),
                     result.errors() == 0 ? "" : "  failed");
+        }
+
+        private static String device(ExpertResult result) {
+            return result.device() == null
+                    ? ""
+                    : String.format(
+                            Locale.ROOT,
+                            " %18.2f %9.3f %17.2f %9.3f %15.2f",
+                            result.deviceDispatchMicros(),
+                            result.deviceDispatchGigabytesPerSecond(),
+                            result.deviceCombineMicros(),
+                            result.deviceCombineGigabytesPerSecond(),
+                            result.deviceRoundMicros());
         }
     }
 }

@@ -4,9 +4,12 @@ import io.sluice.collectives.Team;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.experts.ExpertBuffer;
+import io.sluice.experts.cuda.GpuExpertBuffer;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,18 +22,22 @@ public final class ExpertRun {
     private final TransferEngine engine;
     private final Team team;
     private final ExpertPlan plan;
+    private final MemoryPlace place;
     private final BooleanSupplier interrupted;
 
     /**
      * On one rank.
      *
      * @param engine of the team
+     * @param place this rank's memory; a GPU by its UUID
      * @param interrupted whether to break off
      */
-    public ExpertRun(TransferEngine engine, Team team, ExpertPlan plan, BooleanSupplier interrupted) {
+    public ExpertRun(
+            TransferEngine engine, Team team, ExpertPlan plan, MemoryPlace place, BooleanSupplier interrupted) {
         this.engine = engine;
         this.team = team;
         this.plan = plan;
+        this.place = place;
         this.interrupted = interrupted;
     }
 
@@ -41,35 +48,46 @@ public final class ExpertRun {
      * @throws SluiceException if the team or the buffer has failed: the figures until then are given before
      */
     public void measure(Consumer<ExpertResult> results) {
+        boolean needsAnswers = plan.mode() == ExpertMode.NORMAL || !place.isHost();
         try (RankControl control = new RankControl(engine, team, 1, interrupted);
                 ExpertContent content = new ExpertContent(plan);
-                ExpertMemory memory = new ExpertMemory(engine, plan, content, team.rank());
-                OpenBuffer open = new OpenBuffer(control.await(ExpertBuffer.create(team, plan.options())))) {
-            new Blocks(control, open.buffer(), memory, calls(open.buffer(), content, memory)).measure(results);
+                ExpertMemory memory = new ExpertMemory(engine, plan, content, team.rank(), needsAnswers);
+                ExpertCalls calls = calls(control, content, memory)) {
+            new Blocks(control, content, calls).measure(results);
             control.meet();
         }
     }
 
-    /** A buffer that is closed before the memory that its calls use. */
-    private record OpenBuffer(ExpertBuffer buffer) implements AutoCloseable {
-        @Override
-        public void close() {
-            Waiting.await(buffer.closeAsync(), "closing the buffer");
+    private ExpertCalls calls(RankControl control, ExpertContent content, ExpertMemory memory) {
+        if (!place.isHost()) {
+            GpuExpertBuffer buffer = control.await(GpuExpertBuffer.create(team, place.device(), plan.gpuOptions()));
+            return made(
+                    () -> new GpuExpertCalls(engine, buffer, plan, content, memory, place, control),
+                    buffer::closeAsync);
         }
+        ExpertBuffer buffer = control.await(ExpertBuffer.create(team, plan.options()));
+        return made(
+                () -> switch (plan.mode()) {
+                    case LOW_LATENCY -> new LowLatencyCalls(buffer, plan, content, memory);
+                    case NORMAL -> new NormalCalls(buffer, plan, content, memory);
+                },
+                buffer::closeAsync);
     }
 
-    private ExpertCalls calls(ExpertBuffer buffer, ExpertContent content, ExpertMemory memory) {
-        return switch (plan.mode()) {
-            case LOW_LATENCY -> new LowLatencyCalls(buffer, plan, content, memory);
-            case NORMAL -> new NormalCalls(buffer, plan, content, memory);
-        };
+    /** Calls have a buffer, which is closed here if they cannot be made. */
+    private static ExpertCalls made(Supplier<ExpertCalls> calls, Supplier<CompletableFuture<Void>> closing) {
+        try {
+            return calls.get();
+        } catch (RuntimeException e) {
+            Waiting.await(closing.get(), "closing the buffer");
+            throw e;
+        }
     }
 
     /** Blocks of rounds: of dispatches, and then of combines. */
     private final class Blocks {
         private final RankControl control;
-        private final ExpertBuffer buffer;
-        private final ExpertMemory memory;
+        private final ExpertContent content;
         private final ExpertCalls calls;
         private final OperationLoop dispatches;
         private final OperationLoop combines;
@@ -78,10 +96,9 @@ public final class ExpertRun {
         private long block;
         private long wrong;
 
-        Blocks(RankControl control, ExpertBuffer buffer, ExpertMemory memory, ExpertCalls calls) {
+        Blocks(RankControl control, ExpertContent content, ExpertCalls calls) {
             this.control = control;
-            this.buffer = buffer;
-            this.memory = memory;
+            this.content = content;
             this.calls = calls;
             dispatches = new OperationLoop(team, calls.dispatch(), 0);
             combines = new OperationLoop(team, calls.combine(), 0);
@@ -99,15 +116,16 @@ public final class ExpertRun {
                         length = -length;
                     }
                 }
+                ExpertCalls.DeviceMicros device = deviceMicros();
                 long allWrong = control.sum(wrong);
                 List<RankFigures> dispatched = control.gathered(dispatches.figures());
                 List<RankFigures> combined = control.gathered(combines.figures());
                 if (team.rank() == 0) {
-                    results.accept(result(dispatched, combined, allWrong, null));
+                    results.accept(result(dispatched, combined, device, allWrong, null));
                 }
             } catch (SluiceException e) {
                 if (team.rank() == 0) {
-                    results.accept(result(List.of(dispatches.figures()), List.of(combines.figures()), wrong, e));
+                    results.accept(result(List.of(dispatches.figures()), List.of(combines.figures()), null, wrong, e));
                 }
                 throw e;
             }
@@ -116,14 +134,13 @@ public final class ExpertRun {
         private void run(long length) {
             boolean isNew = plan.verify() || block == 0;
             if (isNew) {
-                memory.fill(block);
+                calls.fill(block);
             }
             control.await(dispatches.run(length, measuring));
-            if (plan.verify()) {
-                wrong += calls.wrongRows(block);
-            }
             if (isNew) {
-                calls.answer(block);
+                ExpertRows rows = calls.rows();
+                wrong += plan.verify() ? rows.wrong(block) : 0;
+                calls.answer(rows, block);
             }
             control.await(combines.run(length, measuring));
             if (plan.verify()) {
@@ -132,18 +149,33 @@ public final class ExpertRun {
             block++;
         }
 
+        /** Calls of the last block once more. */
+        private ExpertCalls.@Nullable DeviceMicros deviceMicros() {
+            if (plan.verify()) {
+                calls.fill(block - 1);
+            }
+            ExpertCalls.DeviceMicros micros = calls.deviceMicros(control);
+            if (plan.verify() && micros != null) {
+                wrong += calls.rows().wrong(block - 1) + calls.wrongSums(block - 1);
+            }
+            return micros;
+        }
+
         private ExpertResult result(
                 List<RankFigures> dispatched,
                 List<RankFigures> combined,
+                ExpertCalls.@Nullable DeviceMicros device,
                 long wrongVectors,
                 @Nullable SluiceException error) {
             return ExpertResult.of(
                     plan,
                     control.transport(),
-                    buffer.backend(),
-                    (double) calls.vectors() / plan.ranks(),
+                    calls.backend(),
+                    place,
+                    (double) content.vectors() / plan.ranks(),
                     dispatched,
                     combined,
+                    device,
                     wrongVectors,
                     error);
         }

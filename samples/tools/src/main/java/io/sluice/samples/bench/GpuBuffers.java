@@ -53,14 +53,38 @@ final class GpuBuffers implements CollectiveCase.Buffers {
     @Override
     public void fill(int slot, long operation) {
         host.fill(slot, operation);
-        gpu.put(host.source(), host.sourceOffset(slot), gpu.source(), sourceOffset(slot), host.sourceBytes());
-        gpu.put(host.target(), host.targetOffset(slot), gpu.target(), targetOffset(slot), host.targetBytes());
+        gpu.copies()
+                .put(
+                        host.source(),
+                        host.sourceOffset(slot),
+                        gpu.source().attached(),
+                        sourceOffset(slot),
+                        host.sourceBytes());
+        gpu.copies()
+                .put(
+                        host.target(),
+                        host.targetOffset(slot),
+                        gpu.target().attached(),
+                        targetOffset(slot),
+                        host.targetBytes());
     }
 
     @Override
     public boolean isRight(int slot, long operation) {
-        gpu.get(host.source(), host.sourceOffset(slot), gpu.source(), sourceOffset(slot), host.sourceBytes());
-        gpu.get(host.target(), host.targetOffset(slot), gpu.target(), targetOffset(slot), host.targetBytes());
+        gpu.copies()
+                .get(
+                        host.source(),
+                        host.sourceOffset(slot),
+                        gpu.source().attached(),
+                        sourceOffset(slot),
+                        host.sourceBytes());
+        gpu.copies()
+                .get(
+                        host.target(),
+                        host.targetOffset(slot),
+                        gpu.target().attached(),
+                        targetOffset(slot),
+                        host.targetBytes());
         return host.isRight(slot, operation);
     }
 }

@@ -4,14 +4,11 @@ import io.sluice.collectives.cuda.GpuCollective;
 import io.sluice.collectives.cuda.GpuCollectiveGraph;
 import io.sluice.collectives.cuda.GpuTeam;
 import io.sluice.collectives.cuda.TeamRegion;
-import io.sluice.engine.SignalWait;
 import io.sluice.engine.SluiceException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /** Starts the operations of one case on GPUs: prepared collectives, or graphs of one of them several times. */
@@ -21,10 +18,6 @@ final class GpuCalls implements CollectiveCase.Calls, AutoCloseable {
     /** Collectives that are started without being waited for: those of a broadcast are two launches. */
     private static final int MOST_UNDER_WAY = GpuMeasuring.MOST_OF_A_GRAPH;
 
-    private static final int LEAST_ROUNDS = 3;
-    private static final int MOST_ROUNDS = 100;
-    private static final long ROUND_NANOS = 50_000_000;
-
     private final GpuRank gpu;
     private final CollectivePlan plan;
     private final CollectivePlan.Case measured;
@@ -33,11 +26,11 @@ final class GpuCalls implements CollectiveCase.Calls, AutoCloseable {
     private final List<GpuCollective> prepared = new ArrayList<>();
     private final List<GpuCollectiveGraph> graphs = new ArrayList<>();
     private final GpuCollective barrier;
-    private final SignalWait wait;
+    private final GpuRounds rounds;
+    private final GpuRounds.Reached ended = this::reached;
 
-    // those of the loop that runs them
+    // that of the loop that runs them
     private @Nullable OperationLoop loop;
-    private volatile @Nullable CompletableFuture<@Nullable Void> awaited;
 
     GpuCalls(GpuRank gpu, CollectivePlan plan, CollectivePlan.Case measured, GpuBuffers buffers) {
         this.gpu = gpu;
@@ -53,7 +46,7 @@ final class GpuCalls implements CollectiveCase.Calls, AutoCloseable {
             }
         }
         barrier = gpu.team().barrier();
-        wait = gpu.team().onReached((armed, number, error) -> reached(error));
+        rounds = new GpuRounds(gpu.team().stream(), gpu.team()::onReached);
     }
 
     private GpuCollective prepare(int slot) {
@@ -80,18 +73,12 @@ final class GpuCalls implements CollectiveCase.Calls, AutoCloseable {
     public void start(long number, OperationLoop operations) {
         loop = operations;
         int slot = (int) (number % slots);
-        wait.arm(
-                graphs.isEmpty() ? prepared.get(slot).start() : graphs.get(slot).start());
+        rounds.arm(
+                graphs.isEmpty() ? prepared.get(slot).start() : graphs.get(slot).start(), ended);
     }
 
     private void reached(@Nullable SluiceException error) {
-        CompletableFuture<@Nullable Void> end = awaited;
-        if (end == null) {
-            Objects.requireNonNull(loop).ended(error);
-            return;
-        }
-        awaited = null;
-        GpuRank.end(end, error);
+        Objects.requireNonNull(loop).ended(error);
     }
 
     @Override
@@ -109,48 +96,19 @@ final class GpuCalls implements CollectiveCase.Calls, AutoCloseable {
         return gpu.measuring().graph();
     }
 
-    /** The median of rounds, whose number the first rank decides. */
+    /** Behind a barrier, so that all GPUs begin at the same time. */
     @Override
     public Double deviceMicros(RankControl control) {
         int each = Math.max(1, graph());
-        long most = Math.max(1, MOST_UNDER_WAY / each);
-        long end = System.nanoTime() + plan.duration().toNanos();
-        // one tells how many make a round
-        long starts = control.agreed(Math.clamp(ROUND_NANOS / Math.max(1, round(1, control)), 1, most));
-        long[] rounds = new long[MOST_ROUNDS];
-        int count = 0;
-        boolean isEnough;
-        do {
-            rounds[count++] = round(starts, control) / (starts * each);
-            isEnough = count == MOST_ROUNDS || (count >= LEAST_ROUNDS && System.nanoTime() - end > 0);
-        } while (control.agreed(isEnough ? 0 : 1) == 1);
-        Arrays.sort(rounds, 0, count);
-        long[] slowest = {rounds[count / 2]};
-        control.greatest(slowest);
-        return slowest[0] / 1e3;
-    }
-
-    /** Starts some behind a barrier, so that all GPUs begin them at the same time. */
-    private long round(long starts, RankControl control) {
-        CompletableFuture<@Nullable Void> end = new CompletableFuture<>();
-        awaited = end;
-        barrier.startUnnumbered();
-        gpu.timer().begin();
-        for (long i = 0; i < starts; i++) {
-            if (graphs.isEmpty()) {
-                prepared.getFirst().startUnnumbered();
-            } else {
-                graphs.getFirst().startUnnumbered();
-            }
-        }
-        wait.arm(gpu.timer().end());
-        control.await(end);
-        return gpu.timer().nanos();
+        Runnable step = graphs.isEmpty() ? prepared.getFirst()::startUnnumbered : graphs.getFirst()::startUnnumbered;
+        return rounds.micros(
+                        control, plan.duration(), Math.max(1, MOST_UNDER_WAY / each), barrier::startUnnumbered, step)
+                / each;
     }
 
     @Override
     public void close() {
-        wait.close();
+        rounds.close();
         graphs.forEach(graph -> Waiting.await(graph.closeAsync(), "giving a graph back"));
     }
 }

@@ -113,6 +113,19 @@ final class OperationLoop {
         starting = false;
     }
 
+    /** An operation that has begun gets ready first, which does not count, until it {@linkplain #resume resumes}. */
+    void pause() {
+        processorNanos += Usage.processCpuNanos();
+    }
+
+    /** Lets a paused operation begin now. */
+    void resume() {
+        processorNanos -= Usage.processCpuNanos();
+        long now = System.nanoTime();
+        blockNanos -= now - last;
+        last = now;
+    }
+
     /** An operation has ended, or one of its parts. */
     void ended(@Nullable SluiceException error) {
         if (error != null) {

@@ -197,9 +197,8 @@ final class BenchCommand extends ProgramCommand {
 
     private int measureExperts(ExpertMode mode) throws IOException {
         requireNoTransfers("--experts");
-        require(!isGiven("--memory"), "--memory is for transfers and collectives, not for --experts");
         require(!isGiven("--size"), "--size is for transfers and collectives; --hidden and --tokens are for --experts");
-        ExpertBench.Measuring measuring = new ExpertBench.Measuring(mode, duration, warmup, verify);
+        ExpertBench.Measuring measuring = new ExpertBench.Measuring(mode, memory, duration, warmup, verify);
         expert.check(measuring, ranks);
         return onRanks((place, output) -> expert.measure(measuring, ranks, place, output, interrupted()));
     }

@@ -4,7 +4,6 @@ import io.sluice.collectives.Algorithm;
 import io.sluice.collectives.AlgorithmTable;
 import io.sluice.collectives.ElementType;
 import io.sluice.collectives.ReduceOperation;
-import io.sluice.cuda.GpuInfo;
 import io.sluice.samples.bench.AlgorithmTuning;
 import io.sluice.samples.bench.BenchCollective;
 import io.sluice.samples.bench.CollectivePlan;
@@ -146,20 +145,9 @@ final class CollectiveBench {
                 "--graph: give 1 to " + GpuMeasuring.MOST_OF_A_GRAPH + ", not " + graph);
     }
 
-    /** The GPU of a rank: the first rank has the one that is named, the others those after it. */
     private @Nullable GpuMeasuring gpus(MemoryPlace memory, BenchRanks ranks) {
-        if (memory.isHost()) {
-            return null;
-        }
-        MemoryPlace first = GpuMemory.locate("--memory", memory);
-        List<String> all = GpuInfo.all().stream().map(GpuInfo::id).toList();
-        for (int count : ranks.counts()) {
-            ProgramCommand.require(
-                    count <= all.size(),
-                    "--memory " + memory + ": each rank takes a GPU; " + count + " ranks cannot share " + all.size());
-        }
-        String own = all.get((all.indexOf(first.device()) + ranks.rank()) % all.size());
-        return new GpuMeasuring(new MemoryPlace(memory.text(), own), graph == null ? 0 : graph);
+        MemoryPlace own = GpuMemory.ofRank(memory, ranks);
+        return own.isHost() ? null : new GpuMeasuring(own, graph == null ? 0 : graph);
     }
 
     /** The sizes where none are given. */

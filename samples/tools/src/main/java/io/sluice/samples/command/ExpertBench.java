@@ -4,6 +4,7 @@ import io.sluice.collectives.AlgorithmTable;
 import io.sluice.samples.bench.ExpertMode;
 import io.sluice.samples.bench.ExpertPlan;
 import io.sluice.samples.bench.ExpertRun;
+import io.sluice.samples.bench.MemoryPlace;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -16,7 +17,7 @@ import picocli.CommandLine.Option;
 /** The part of the bench command that measures dispatch and combine of experts. */
 final class ExpertBench {
     private static final List<String> OWN =
-            List.of("--tokens", "--hidden", "--top-k", "--experts-total", "--fp8", "--backend");
+            List.of("--tokens", "--hidden", "--top-k", "--experts-total", "--fp8", "--backend", "--blocks");
 
     @Option(names = "--tokens", paramLabel = "N")
     private @Nullable Integer tokens;
@@ -36,8 +37,15 @@ final class ExpertBench {
     @Option(names = "--backend", paramLabel = "NAME")
     private @Nullable String backend;
 
-    /** The command's other options. */
-    record Measuring(ExpertMode mode, Duration duration, Duration warmup, boolean verify) {
+    @Option(names = "--blocks", paramLabel = "N")
+    private @Nullable Integer blocks;
+
+    /**
+     * The command's other options.
+     *
+     * @param memory of the first rank: the host's, or a GPU as it was given
+     */
+    record Measuring(ExpertMode mode, MemoryPlace memory, Duration duration, Duration warmup, boolean verify) {
         ExpertPlan plan(ExpertBench options, int count, int processors) {
             Integer chosen = options.tokens;
             return new ExpertPlan(
@@ -49,6 +57,7 @@ final class ExpertBench {
                     options.experts,
                     options.fp8,
                     options.backend,
+                    options.blocks,
                     verify,
                     duration,
                     warmup,
@@ -66,12 +75,19 @@ final class ExpertBench {
     /** Complains about what makes no sense, before anything is started. */
     void check(Measuring measuring, BenchRanks ranks) {
         ranks.check();
+        boolean isOnHost = measuring.memory().isHost();
+        ProgramCommand.require(blocks == null || !isOnHost, "--blocks is for --memory cuda");
+        ProgramCommand.require(backend == null || isOnHost, "--backend is for memory of the host");
         for (int count : ranks.counts()) {
             ExpertPlan plan = measuring.plan(this, count, 1);
             try {
-                plan.options();
+                if (isOnHost) {
+                    plan.options();
+                } else {
+                    plan.gpuOptions();
+                }
                 if (!ranks.isFollower()) {
-                    BenchRanks.requireMemory("--tokens", count, plan::bytes);
+                    BenchRanks.requireMemory("--tokens", count, () -> plan.bytes(!isOnHost));
                 }
             } catch (IllegalArgumentException e) {
                 throw CommandFailure.usage("--experts: " + e.getMessage());
@@ -92,6 +108,7 @@ final class ExpertBench {
             BooleanSupplier interrupted)
             throws IOException {
         AlgorithmTable algorithms = AlgorithmTable.defaults();
+        MemoryPlace own = GpuMemory.ofRank(measuring.memory(), ranks);
         List<ExpertPlan> plans = ranks.counts().stream()
                 .map(count -> measuring.plan(this, count, place.processors()))
                 .toList();
@@ -100,22 +117,22 @@ final class ExpertBench {
             return ranks.follow(
                     place,
                     algorithms,
-                    (engine, team, ended) -> new ExpertRun(engine, team, plan, ended).measure(result -> {}));
+                    (engine, team, ended) -> new ExpertRun(engine, team, plan, own, ended).measure(result -> {}));
         }
         for (ExpertPlan plan : plans) {
             ranks.lead(
                     plan.ranks(),
                     place,
-                    arguments(plan),
+                    arguments(plan, measuring.memory()),
                     algorithms,
                     interrupted,
-                    (engine, team, ended) -> new ExpertRun(engine, team, plan, ended).measure(output::add));
+                    (engine, team, ended) -> new ExpertRun(engine, team, plan, own, ended).measure(output::add));
         }
         return output.finish();
     }
 
     /** The command line of another rank: it measures the same. */
-    private List<String> arguments(ExpertPlan plan) {
+    private List<String> arguments(ExpertPlan plan, MemoryPlace memory) {
         List<String> arguments = new ArrayList<>(List.of(
                 "bench",
                 "--experts",
@@ -131,7 +148,9 @@ final class ExpertBench {
                 "--duration",
                 plan.duration().toMillis() + "ms",
                 "--warmup",
-                plan.warmup().toMillis() + "ms"));
+                plan.warmup().toMillis() + "ms",
+                "--memory",
+                memory.toString()));
         if (plan.fp8()) {
             arguments.add("--fp8");
         }
@@ -141,6 +160,9 @@ final class ExpertBench {
         String named = plan.backend();
         if (named != null) {
             arguments.addAll(List.of("--backend", named));
+        }
+        if (blocks != null) {
+            arguments.addAll(List.of("--blocks", blocks.toString()));
         }
         return arguments;
     }

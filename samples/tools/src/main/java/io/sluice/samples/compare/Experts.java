@@ -18,7 +18,7 @@ record Experts(Route route, ExpertMode mode, int tokens, boolean fp8, int ranks)
 
     ExpertPlan plan() {
         return new ExpertPlan(
-                mode, ranks, tokens, HIDDEN, TOP_K, TOTAL, fp8, null, true, Duration.ZERO, Duration.ZERO, ranks);
+                mode, ranks, tokens, HIDDEN, TOP_K, TOTAL, fp8, null, null, true, Duration.ZERO, Duration.ZERO, ranks);
     }
 
     String format() {

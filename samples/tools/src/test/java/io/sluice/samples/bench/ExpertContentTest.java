@@ -15,8 +15,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** The content of experts, and that its check takes nothing wrong for right. */
 class ExpertContentTest {
     private static final int HIDDEN = 256;
-    private static final ExpertPlan PLAN =
-            new ExpertPlan(ExpertMode.NORMAL, 2, 10, HIDDEN, 3, 8, true, null, true, Duration.ZERO, Duration.ZERO, 1);
+    private static final ExpertPlan PLAN = new ExpertPlan(
+            ExpertMode.NORMAL, 2, 10, HIDDEN, 3, 8, true, null, null, true, Duration.ZERO, Duration.ZERO, 1);
 
     private final ExpertContent content = new ExpertContent(PLAN);
     private final MemorySegment memory = Arena.ofAuto().allocate(2L * HIDDEN, Long.BYTES);
