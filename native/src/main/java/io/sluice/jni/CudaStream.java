@@ -156,7 +156,8 @@ public final class CudaStream {
      * @param requests the address of the records
      * @param count the number of records
      * @return how many the driver accepted, or an error if it refused the first. A refused request has no effect,
-     *     unless only its signal or word was refused: {@link #query} returns that error once the stream's work is done
+     *     unless only its signal or word was refused: {@link #query} returns that error once the stream's work is done. A stream that
+     *     was opened or adopted is refused ({@code CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED}) while it is captured into a graph
      */
     public static native int submit(long requests, int count);
 

@@ -12,7 +12,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.IntFunction;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -22,12 +21,7 @@ class TeamRegionTest {
     private static final int RANKS = 3;
     private static final long BYTES = 4096;
 
-    private GpuRanks ranks;
-
-    @BeforeEach
-    void open() {
-        ranks = GpuRanks.unformed(RANKS);
-    }
+    private final GpuRanks ranks = GpuRanks.unformed(RANKS);
 
     @AfterEach
     void close() {
