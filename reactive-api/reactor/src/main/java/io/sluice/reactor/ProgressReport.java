@@ -53,16 +53,23 @@ final class ProgressReport {
                 .assembled()
                 .subscribe(
                         ended -> {
-                            looking.dispose();
+                            endLooking(looking);
                             sink.next(CollectiveProgress.of(ended));
                             sink.complete();
                         },
                         sink::error,
                         null,
                         Context.of(sink.contextView()));
-        sink.onDispose(Disposables.composite(ending, looking));
+        sink.onDispose(Disposables.composite(ending, () -> endLooking(looking)));
         looking.update(
                 Schedulers.parallel().schedulePeriodically(this::look, interval, interval, TimeUnit.NANOSECONDS));
+    }
+
+    /** Not on a poller: to take a timer out of its scheduler's queue takes a lock. */
+    private static void endLooking(Disposable.Swap looking) {
+        if (!looking.isDisposed()) {
+            Thread.ofVirtual().name("sluice-progress-end").start(looking::dispose);
+        }
     }
 
     private void look() {

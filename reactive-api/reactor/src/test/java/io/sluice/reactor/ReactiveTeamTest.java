@@ -17,6 +17,12 @@ import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
@@ -230,6 +236,59 @@ class ReactiveTeamTest {
                 assertThat(ofRank.getLast().fraction()).isEqualTo(1);
             });
         }
+    }
+
+    /** While other threads hold the locks of the queues in which timers are. */
+    @Test
+    void progressEndsOnAPollerWithoutALock() {
+        Queue<ScheduledThreadPoolExecutor> timers = new ConcurrentLinkedQueue<>();
+        CountDownLatch release = new CountDownLatch(1);
+        Schedulers.addExecutorServiceDecorator("timers", (scheduler, executor) -> {
+            timers.add((ScheduledThreadPoolExecutor) executor);
+            return executor;
+        });
+        Schedulers.shutdownNow();
+        try (ReactiveRanks ranks = ReactiveRanks.form(2)) {
+            List<MemoryRegion> regions = List.of(ranks.ints(0, 8), ranks.ints(1, 8));
+            CompletableFuture<CollectiveProgress> last = ranks.team(0)
+                    .progress(Duration.ofMinutes(1))
+                    .allReduce(regions.get(0), 0, regions.get(0), 0, 8, INT, SUM)
+                    .last()
+                    .toFuture();
+            assertThat(timers).isNotEmpty();
+            CountDownLatch held = new CountDownLatch(timers.size());
+            List<Thread> holders = timers.stream()
+                    .map(each -> Thread.ofPlatform().start(() -> holdLock(each, held, release)))
+                    .toList();
+            Patience.await(held);
+            ranks.team(1)
+                    .allReduce(regions.get(1), 0, regions.get(1), 0, 8, INT, SUM)
+                    .block(LIMIT);
+            assertThat(Patience.await(last).fraction()).isEqualTo(1);
+            release.countDown();
+            holders.forEach(Patience::join);
+        } finally {
+            release.countDown();
+            Schedulers.removeExecutorServiceDecorator("timers");
+        }
+    }
+
+    /** A queue compares what it looks for under its lock. */
+    private static void holdLock(ScheduledThreadPoolExecutor timers, CountDownLatch held, CountDownLatch release) {
+        timers.schedule(() -> {}, 1, TimeUnit.HOURS);
+        timers.getQueue().contains(new Object() {
+            @Override
+            public boolean equals(Object other) {
+                held.countDown();
+                Patience.await(release);
+                return true;
+            }
+
+            @Override
+            public int hashCode() {
+                return 0;
+            }
+        });
     }
 
     @Test

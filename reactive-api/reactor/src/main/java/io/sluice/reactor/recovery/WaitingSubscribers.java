@@ -29,15 +29,22 @@ final class WaitingSubscribers {
         if (timer == null) {
             return false;
         }
-        timer.dispose();
+        end(List.of(timer));
         return true;
     }
 
     /** Removes all subscribers and passes each to an action. */
     void tellAll(Consumer<MonoSink<ReactiveConnection>> what) {
         List<MonoSink<ReactiveConnection>> told = List.copyOf(timers.keySet());
-        timers.values().forEach(Disposable::dispose);
+        end(List.copyOf(timers.values()));
         timers.clear();
         told.forEach(what);
+    }
+
+    /** Not on a poller: to take a timer out of its scheduler's queue takes a lock. */
+    private static void end(List<Disposable> ended) {
+        if (!ended.isEmpty()) {
+            Thread.ofVirtual().name("sluice-waiting-end").start(() -> ended.forEach(Disposable::dispose));
+        }
     }
 }
