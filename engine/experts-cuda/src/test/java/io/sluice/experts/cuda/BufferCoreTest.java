@@ -16,6 +16,7 @@ import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.TransferPriority;
 import io.sluice.experts.ExpertOptions;
 import io.sluice.testkit.Patience;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -64,7 +65,7 @@ class BufferCoreTest {
                         kernels.get(rank).kernel(KERNEL)));
             }
             BufferCore first = cores.getFirst();
-            KernelArguments arguments = KernelArguments.of(BufferLayout.BUFFER);
+            KernelArguments arguments = KernelArguments.of(BufferLayout.BUFFER, ValueLayout.JAVA_INT);
             first.putBuffer(arguments, 0);
             GpuWork work = first.work()
                     .launch(kernels.getFirst().kernel(KERNEL), TOO_LARGE, arguments)
