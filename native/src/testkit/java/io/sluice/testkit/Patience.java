@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -56,6 +58,32 @@ public final class Patience {
         } catch (InterruptedException e) {
             throw interrupted("a stage", e);
         }
+    }
+
+    /**
+     * The values of all, each waited for. Where some fail, the message has the error of each: the first one may follow from
+     * another's.
+     *
+     * @param what they are, for the message
+     */
+    public static <T> List<T> awaitAll(String what, List<? extends CompletionStage<? extends T>> stages) {
+        List<T> values = new ArrayList<>();
+        List<Throwable> errors = new ArrayList<>();
+        List<String> texts = new ArrayList<>();
+        for (int i = 0; i < stages.size(); i++) {
+            try {
+                values.add(await(stages.get(i)));
+            } catch (RuntimeException | Error e) {
+                errors.add(e);
+                texts.add(i + ": " + e + (e.getCause() == null ? "" : ", caused by " + e.getCause()));
+            }
+        }
+        if (!errors.isEmpty()) {
+            AssertionError failed = new AssertionError(what + " failed, " + String.join("; ", texts), errors.getFirst());
+            errors.stream().skip(1).forEach(failed::addSuppressed);
+            throw failed;
+        }
+        return values;
     }
 
     /** The error that the stage carries; a success, or an error of another type, fails the test. */

@@ -147,7 +147,7 @@ class CollectiveCrossesTest {
                     CrossRun.runAndCheck(ranks, cross);
                 }
             }
-            Ranks.awaitAll(
+            Patience.awaitAll(
                     "the last barrier",
                     ranks.startEach((rank, team, callback) -> team.barrier(CollectiveOptions.defaults(), callback)));
         }

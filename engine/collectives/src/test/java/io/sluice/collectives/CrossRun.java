@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.fail;
 
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.SluiceException;
+import io.sluice.testkit.Patience;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -98,7 +99,7 @@ final class CrossRun implements AutoCloseable {
     private static void runAsItIs(Ranks ranks, Cross cross) {
         try (CrossRun run = new CrossRun(ranks, cross)) {
             for (int i = 0; i < (cross.persistent() ? 3 : 2); i++) {
-                Ranks.awaitAll(cross.toString(), run.start());
+                Patience.awaitAll(cross.toString(), run.start());
                 run.check();
             }
         } catch (SluiceException e) {

@@ -75,7 +75,7 @@ class ManyCollectivesTest {
             List<List<CompletableFuture<Void>>> ended =
                     runs.stream().map(CrossRun::start).toList();
             for (int i = 0; i < UNDER_WAY; i++) {
-                Ranks.awaitAll(runs.get(i).toString(), ended.get(i));
+                Patience.awaitAll(runs.get(i).toString(), ended.get(i));
                 runs.get(i).check();
             }
             runs.forEach(CrossRun::close);
@@ -124,13 +124,13 @@ class ManyCollectivesTest {
                                 64,
                                 0,
                                 count))) {
-            Ranks.awaitAll("the first run", run.start());
+            Patience.awaitAll("the first run", run.start());
             run.check();
             assertThat(opened).hasPositiveValue();
             int openedBefore = opened.get();
             long mappedBefore = mappings();
             for (int i = 0; i < RUNS; i++) {
-                Ranks.awaitAll("run " + i, run.start());
+                Patience.awaitAll("run " + i, run.start());
                 run.check();
             }
             assertThat(opened).hasValue(openedBefore);

@@ -47,7 +47,7 @@ final class Ranks implements AutoCloseable {
             }
             List<CompletableFuture<Team>> forming = ranks.formTeams(options);
             try {
-                awaitAll("forming the team", forming);
+                Patience.awaitAll("forming the team, by rank,", forming);
             } finally {
                 forming.stream()
                         .filter(team -> team.isDone() && !team.isCompletedExceptionally())
@@ -106,26 +106,6 @@ final class Ranks implements AutoCloseable {
     /** Calls a collective on all ranks. */
     CompletableFuture<Void> start(CallOnRank collective) {
         return CompletableFuture.allOf(startEach(collective).toArray(CompletableFuture[]::new));
-    }
-
-    /** Waits for something on all ranks, and says what has failed on each: the first error may follow from another. */
-    static void awaitAll(String what, List<? extends CompletableFuture<?>> ended) {
-        AssertionError failed = null;
-        for (int rank = 0; rank < ended.size(); rank++) {
-            try {
-                await(ended.get(rank));
-            } catch (RuntimeException | AssertionError e) {
-                AssertionError here = new AssertionError(
-                        (failed == null ? what : failed.getMessage() + ";") + " on rank " + rank + ": " + e, e);
-                if (failed != null) {
-                    here.addSuppressed(failed);
-                }
-                failed = here;
-            }
-        }
-        if (failed != null) {
-            throw failed;
-        }
     }
 
     List<CompletableFuture<Void>> startEach(CallOnRank collective) {

@@ -52,7 +52,7 @@ final class CrossRanks implements AutoCloseable {
                                 .timeout(Patience.BOUND)
                                 .formTimeout(Patience.BOUND)));
             }
-            forming.forEach(team -> ranks.teams.add(await(team)));
+            ranks.teams.addAll(Patience.awaitAll("forming the team, by rank,", forming));
             return ranks;
         } catch (RuntimeException | Error e) {
             ranks.close();

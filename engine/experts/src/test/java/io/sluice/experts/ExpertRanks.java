@@ -45,7 +45,7 @@ public final class ExpertRanks implements AutoCloseable {
                                 .timeout(Patience.BOUND)
                                 .formTimeout(Patience.BOUND)));
             }
-            forming.forEach(team -> ranks.teams.add(await(team)));
+            ranks.teams.addAll(Patience.awaitAll("forming the team, by rank,", forming));
             return ranks;
         } catch (RuntimeException | Error e) {
             ranks.close();

@@ -71,7 +71,7 @@ final class GpuRanks implements AutoCloseable {
                             .timeout(Patience.BOUND)
                             .formTimeout(Patience.BOUND)));
         }
-        forming.forEach(team -> teams.add(await(team)));
+        teams.addAll(Patience.awaitAll("forming the team, by rank,", forming));
     }
 
     List<CompletableFuture<GpuTeam>> formGpuTeams(IntFunction<GpuTeamOptions> options) {

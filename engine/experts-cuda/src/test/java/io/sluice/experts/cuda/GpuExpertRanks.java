@@ -65,7 +65,7 @@ final class GpuExpertRanks implements AutoCloseable {
                             .timeout(Patience.BOUND)
                             .formTimeout(Patience.BOUND)));
         }
-        forming.forEach(team -> ranks.teams.add(await(team)));
+        ranks.teams.addAll(Patience.awaitAll("forming the team, by rank,", forming));
         ranks.engines.forEach(engine -> ranks.own.add(await(engine.connect(engine.address()))));
         return ranks;
     }
