@@ -9,6 +9,7 @@ import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.transport.AttachedPath;
 import io.sluice.engine.transport.LeasedRegion;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 
 /**
  * A region as kernels of one GPU reach it: this engine's, or one that a peer on this host has mapped for it. It has an address as long
@@ -40,6 +41,26 @@ public final class MappedRegion implements AutoCloseable {
      * @throws IllegalArgumentException if it is no region of a Sluice engine
      */
     public static MappedRegion of(MemoryRegion region) {
+        return leased(region, MappedRegion::close);
+    }
+
+    /**
+     * Gives the address of a region of this process as {@link #of(MemoryRegion)} does, but stays open when the region begins to close:
+     * for calls of several parts, which end then at a time of their own.
+     *
+     * @param region of GPU memory; its close completes once this is closed and the work that uses it is done
+     * @param whenClosing run when the region begins to close: this should then be closed soon. It must not block, and may run more than
+     *     once, also inside this call
+     * @return the region, open until this is closed
+     * @throws MemoryNotAccessibleException as {@link #of(MemoryRegion)}
+     * @throws RegionClosedException as {@link #of(MemoryRegion)}
+     * @throws IllegalArgumentException as {@link #of(MemoryRegion)}
+     */
+    public static MappedRegion of(MemoryRegion region, Runnable whenClosing) {
+        return leased(region, made -> whenClosing.run());
+    }
+
+    private static MappedRegion leased(MemoryRegion region, Consumer<MappedRegion> closing) {
         String gpu = region.memory().device();
         if (region.kind() != MemoryKind.CUDA || gpu == null) {
             throw new MemoryNotAccessibleException(
@@ -56,7 +77,7 @@ public final class MappedRegion implements AutoCloseable {
                 region.length(),
                 "a region of " + gpu,
                 () -> lease.join().run());
-        Runnable taken = leased.lease(made::close);
+        Runnable taken = leased.lease(() -> closing.accept(made));
         if (taken == null) {
             lease.complete(() -> {});
             made.close();

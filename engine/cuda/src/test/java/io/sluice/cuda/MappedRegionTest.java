@@ -158,6 +158,21 @@ class MappedRegionTest {
     }
 
     @Test
+    void an_own_region_stays_mapped_until_it_is_closed_if_its_closing_is_to_be_told() {
+        MemoryRegion own = region(initiator, 1);
+        CompletableFuture<Void> told = new CompletableFuture<>();
+        MappedRegion mapped = MappedRegion.of(own, () -> told.complete(null));
+        CompletableFuture<Void> closing = own.close();
+        Patience.await(told);
+        assertThat(mapped.isOpen()).isTrue();
+        filling(mapped, 7, false).submit();
+        assertThat(closing).isNotDone();
+        mapped.close();
+        Patience.await(closing);
+        assertThatThrownBy(() -> MappedRegion.of(own, () -> {})).isInstanceOf(RegionClosedException.class);
+    }
+
+    @Test
     void other_memory_and_other_paths_are_refused_with_the_reason() {
         assertThatThrownBy(() -> MappedRegion.of(initiator.allocate(64, RegionOptions.local())))
                 .isInstanceOf(MemoryNotAccessibleException.class);

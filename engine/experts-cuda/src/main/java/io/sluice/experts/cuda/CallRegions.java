@@ -3,8 +3,6 @@ package io.sluice.experts.cuda;
 import io.sluice.cuda.GpuWork;
 import io.sluice.cuda.MappedRegion;
 import io.sluice.engine.MemoryRegion;
-import io.sluice.engine.RegionClosedException;
-import io.sluice.engine.transport.LeasedRegion;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -24,7 +22,7 @@ final class CallRegions {
     // of memory that the buffer has anyway: works use it, and by it the leases know when they are done
     private final MappedRegion users;
     // null once they have ended
-    private @Nullable List<Runnable> leases = new ArrayList<>();
+    private @Nullable List<MappedRegion> kept = new ArrayList<>();
     private final AtomicInteger state = new AtomicInteger();
 
     /**
@@ -35,7 +33,7 @@ final class CallRegions {
     CallRegions(WaitingCloses waiting, MemoryRegion own) {
         this.waiting = waiting;
         this.users = MappedRegion.of(own);
-        users.released().thenRun(this::endLeases);
+        users.released().thenRun(this::endKept);
     }
 
     // ---- additions ----
@@ -49,33 +47,27 @@ final class CallRegions {
 
     /** Adds one that the second half uses as well, and returns an address in it. */
     long kept(MemoryRegion region, long offset) {
-        if (!(region instanceof LeasedRegion leased)) {
-            throw new IllegalArgumentException("not a region of a Sluice engine: " + region);
-        }
-        Runnable lease = leased.lease(this::closeKept);
-        if (lease == null) {
-            throw new RegionClosedException(region + " is closed, or its memory was freed");
-        }
-        if (!add(lease)) {
+        MappedRegion mapped = MappedRegion.of(region, this::closeKept);
+        if (!add(mapped)) {
             // one of them is closed meanwhile
-            lease.run();
+            mapped.close();
         }
-        return region.memory().address() + offset;
+        return mapped.address() + offset;
     }
 
-    private synchronized boolean add(Runnable lease) {
-        List<Runnable> open = leases;
-        return open != null && open.add(lease);
+    private synchronized boolean add(MappedRegion mapped) {
+        List<MappedRegion> open = kept;
+        return open != null && open.add(mapped);
     }
 
-    private void endLeases() {
-        List<Runnable> ended;
+    private void endKept() {
+        List<MappedRegion> ended;
         synchronized (this) {
-            ended = leases;
-            leases = null;
+            ended = kept;
+            kept = null;
         }
         if (ended != null) {
-            ended.forEach(Runnable::run);
+            ended.forEach(MappedRegion::close);
         }
     }
 
