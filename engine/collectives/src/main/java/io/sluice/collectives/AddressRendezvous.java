@@ -172,19 +172,25 @@ record AddressRendezvous(EngineAddress rankZero) implements Rendezvous {
 
         private CompletableFuture<List<byte[]>> read(Connection connection, MemoryRegion local, RemoteRegion board) {
             Retry complete = new Retry(timeout, "all ranks of team '" + team + "' must come to the rendezvous");
+            // What a read brings in has no order: the entries may be older than a word that came with them.
             return complete.until(
-                            () -> ended(callback -> connection.read(
-                                            local, 0, board, 0, entryAt(size), TransferOptions.defaults(), callback))
+                            () -> bring(connection, local, board)
                                     .thenApply(
                                             nothing -> local.signal(COMPLETE_AT).value()),
                             value -> value != 0,
                             error -> false)
-                    .thenCompose(value -> {
+                    .thenCompose(value -> bring(connection, local, board))
+                    .thenCompose(nothing -> {
                         List<byte[]> all = readAll(local.segment(), 0, size);
                         return ended(callback -> connection.signal(
                                         new RemoteSignal(board, READ_AT).weak(), TransferOptions.defaults(), callback))
-                                .thenApply(nothing -> all);
+                                .thenApply(done -> all);
                     });
+        }
+
+        private CompletableFuture<Void> bring(Connection connection, MemoryRegion local, RemoteRegion board) {
+            return ended(callback -> connection.read(
+                    local, 0, board, 0, entryAt(size), TransferOptions.defaults(), callback));
         }
     }
 
