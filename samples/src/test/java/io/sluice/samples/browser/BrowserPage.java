@@ -13,28 +13,30 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 
-/** A page in a browser without a screen, which is used by mouse and keyboard as a person would use it. */
+/** A page of a {@link Browser}, which is used by mouse and keyboard as a person would use it. */
 public final class BrowserPage implements AutoCloseable {
 
     private static final Duration BOUND = Patience.BOUND;
-    private static final Duration END = Patience.scaled(Duration.ofSeconds(10));
+    private static final int WIDTH = 1100;
+    private static final int HEIGHT = 1000;
     private static final int MOBILE_HEIGHT = 800;
 
     private final List<String> complaints = new CopyOnWriteArrayList<>();
-    private final Process process;
     private final DevTools devTools;
+    private final String target;
     private final String session;
 
-    private BrowserPage(Process process, URI address) {
-        this.process = process;
-        this.devTools = DevTools.connect(address, this::note);
-        String target = devTools.call(
-                        "", "Target.createTarget", DevTools.parameters().put("url", "about:blank"))
+    BrowserPage(URI browser, URI page) {
+        this.devTools = DevTools.connect(browser, this::note);
+        this.target = devTools.call(
+                        "",
+                        "Target.createTarget",
+                        DevTools.parameters()
+                                .put("url", "about:blank")
+                                .put("width", WIDTH)
+                                .put("height", HEIGHT))
                 .path("targetId")
                 .asText();
         this.session = devTools.call(
@@ -46,36 +48,7 @@ public final class BrowserPage implements AutoCloseable {
         call("Page.enable");
         call("Runtime.enable");
         call("Log.enable");
-    }
-
-    /**
-     * Starts a browser and opens a page.
-     *
-     * @param folder for the browser's own files
-     */
-    public static BrowserPage open(Path folder, URI page) throws IOException {
-        Path files = Files.createTempDirectory(folder, "browser");
-        Path log = Files.createTempFile(folder, "browser", ".txt");
-        List<String> command = Chromium.command(files);
-        command.addAll(List.of("--remote-debugging-port=0", "--window-size=1100,1000", "about:blank"));
-        Process process = new ProcessBuilder(command)
-                .redirectErrorStream(true)
-                .redirectOutput(log.toFile())
-                .start();
-        try {
-            Path told = files.resolve("DevToolsActivePort");
-            await("the browser's port").atMost(BOUND).until(() -> {
-                assertThat(process.isAlive()).as(Files.readString(log)).isTrue();
-                return Files.exists(told) && Files.readAllLines(told).size() > 1;
-            });
-            List<String> lines = Files.readAllLines(told);
-            BrowserPage opened = new BrowserPage(process, URI.create("ws://127.0.0.1:" + lines.get(0) + lines.get(1)));
-            opened.navigate(page);
-            return opened;
-        } catch (RuntimeException | Error e) {
-            end(process);
-            throw e;
-        }
+        navigate(page);
     }
 
     private void note(String event, JsonNode parameters) {
@@ -243,29 +216,12 @@ public final class BrowserPage implements AutoCloseable {
         return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'";
     }
 
-    private static void end(Process process) {
-        List<ProcessHandle> all = Stream.concat(process.descendants(), Stream.of(process.toHandle()))
-                .toList();
-        all.forEach(ProcessHandle::destroyForcibly);
-        // Until then they write into a folder that is about to be removed.
-        all.forEach(one ->
-                one.onExit().orTimeout(BOUND.toNanos(), TimeUnit.NANOSECONDS).join());
-    }
-
-    /** It ends by itself, and then leaves nothing behind; or by force. */
     @Override
     public void close() {
         try {
-            devTools.call("", "Browser.close", DevTools.parameters());
-            process.waitFor(END.toNanos(), TimeUnit.NANOSECONDS);
-        } catch (CompletionException e) {
-            // It has gone before it could answer, or cannot any more.
-            complaints.add(e.toString());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            devTools.call("", "Target.closeTarget", DevTools.parameters().put("targetId", target));
         } finally {
             devTools.close();
-            end(process);
         }
     }
 }

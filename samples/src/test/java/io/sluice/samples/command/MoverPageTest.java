@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.sluice.samples.browser.Browser;
 import io.sluice.samples.browser.BrowserPage;
 import io.sluice.samples.browser.Chromium;
 import io.sluice.samples.cluster.MoverHttpClient;
@@ -25,8 +26,6 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** The page of a real mover, in a real browser, used by mouse and keyboard. */
 class MoverPageTest {
@@ -83,6 +82,7 @@ class MoverPageTest {
     @TempDir
     private static Path folder;
 
+    private static Browser browser;
     private static SluiceProcess mover;
     private static URI address;
 
@@ -90,10 +90,14 @@ class MoverPageTest {
     static void startMover() throws IOException {
         Chromium.assumeInstalled("the mover's page is not tested");
         mover = start(FreePort.firstOf(2));
+        browser = Browser.start(folder);
     }
 
     @AfterAll
     static void endMover() {
+        if (browser != null) {
+            browser.close();
+        }
         if (mover != null) {
             mover.close();
         }
@@ -279,44 +283,46 @@ class MoverPageTest {
         }
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"light", "dark"})
-    void everyTextCanBeRead(String scheme) throws IOException {
+    @Test
+    void everyTextCanBeRead() throws IOException {
         try (BrowserPage page = open()) {
-            page.colorScheme(scheme);
             String id = startSlowMove(page);
             awaitProgress(page, id, 0);
             page.evaluate("document.getElementById('problem-text').textContent = 'A problem'");
             page.evaluate("document.getElementById('problem').hidden = false");
-            List<String> faint = new ArrayList<>();
-            JsonNode contrasts = page.evaluate(CONTRASTS);
-            contrasts.forEach(text -> {
-                if (text.path("contrast").asDouble() < CONTRAST) {
-                    faint.add(text.toString());
-                }
-            });
-            assertThat(contrasts).hasSizeGreaterThan(10);
-            page.shoot(picture(scheme));
+            for (String scheme : List.of("light", "dark")) {
+                page.colorScheme(scheme);
+                assertThat(page.evaluate(
+                                        "getComputedStyle(document.body).colorScheme + ' ' + matchMedia('(prefers-color-scheme: dark)').matches")
+                                .asText())
+                        .endsWith(Boolean.toString(scheme.equals("dark")));
+                List<String> faint = new ArrayList<>();
+                JsonNode contrasts = page.evaluate(CONTRASTS);
+                contrasts.forEach(text -> {
+                    if (text.path("contrast").asDouble() < CONTRAST) {
+                        faint.add(text.toString());
+                    }
+                });
+                assertThat(contrasts).hasSizeGreaterThan(10);
+                assertThat(faint).as(scheme).isEmpty();
+                page.shoot(picture(scheme));
+            }
             page.click(row(id) + " .cancel");
             awaitText(page, row(id) + " .state", "cancelled");
-            assertThat(faint).isEmpty();
-            assertThat(page.evaluate(
-                                    "getComputedStyle(document.body).colorScheme + ' ' + matchMedia('(prefers-color-scheme: dark)').matches")
-                            .asText())
-                    .endsWith(Boolean.toString(scheme.equals("dark")));
         }
     }
 
-    @ParameterizedTest
-    @ValueSource(ints = {320, 700, 1600})
-    void nothingSticksOut(int width) throws IOException {
+    @Test
+    void nothingSticksOut() throws IOException {
         try (BrowserPage page = open()) {
-            page.width(width);
             String id = startSlowMove(page);
             awaitProgress(page, id, 0);
-            assertThat(page.evaluate("document.documentElement.scrollWidth").asInt())
-                    .isLessThanOrEqualTo(width);
-            page.shoot(picture(Integer.toString(width)));
+            for (int width : List.of(320, 700, 1600)) {
+                page.width(width);
+                assertThat(page.evaluate("document.documentElement.scrollWidth").asInt())
+                        .isLessThanOrEqualTo(width);
+                page.shoot(picture(Integer.toString(width)));
+            }
             page.click(row(id) + " .cancel");
             awaitText(page, row(id) + " .state", "cancelled");
         }
@@ -345,8 +351,8 @@ class MoverPageTest {
         }
     }
 
-    private static BrowserPage open() throws IOException {
-        BrowserPage page = BrowserPage.open(folder, address);
+    private static BrowserPage open() {
+        BrowserPage page = browser.open(address);
         awaitText(page, "#connection", "Live");
         await("peers, pools and moves")
                 .atMost(BOUND)
