@@ -24,8 +24,12 @@ import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.io.TempDir;
 import org.opentest4j.TestAbortedException;
 
-/** The archive that {@code ./sluice package} makes, on a host that has neither Java nor a compiler nor the checkout. */
+/**
+ * The archive that {@code ./sluice package} makes, on a host that has neither Java nor a compiler nor the checkout. In every
+ * run of continuous integration a program of such an archive replays a trace.
+ */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+@Tag("soak")
 class PackageTest {
 
     private static final long MOST_BYTES = 45_000_000;
@@ -128,7 +132,6 @@ class PackageTest {
     }
 
     @Test
-    @Tag("soak")
     void movesPages() throws Exception {
         assertThat(sluice("demo", "--duration", "100ms")).contains("The writes alone, over shm");
     }
@@ -174,7 +177,6 @@ class PackageTest {
     }
 
     @Test
-    @Tag("soak")
     void testsMappedMemoryOfGpusInSoftware() throws Exception {
         assertThat(sluice("gpu-test", "--software", "MappedRegionTest"))
                 .containsPattern("MappedRegionTest: .* [1-9]\\d* tests successful, 0 tests failed\n");
@@ -210,7 +212,6 @@ class PackageTest {
     /** The last, as the jars stay. */
     @Test
     @Order(Integer.MAX_VALUE)
-    @Tag("soak")
     void joinsAClusterWithTheJarsOfHazelcast() throws Exception {
         try (Stream<Path> jars = Files.list(Path.of(PROGRAM).resolveSibling("lib"))) {
             for (Path jar : jars.filter(jar -> jar.getFileName().toString().contains("hazelcast-"))
