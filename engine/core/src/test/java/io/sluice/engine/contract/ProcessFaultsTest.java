@@ -31,6 +31,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -40,9 +41,10 @@ import org.junit.jupiter.params.provider.ValueSource;
  * {@code sluice.test.fault-rounds} says how many rounds, over both transports together; {@code sluice.test.seed} says
  * which.
  */
+@Tag("filler")
 class ProcessFaultsTest {
     private static final ContractMemory MEMORY = HostMemory.allocated();
-    private static final int ROUNDS = 5;
+    private static final int ROUNDS = 3;
     private static final int SOAK_ROUNDS = 250;
     private static final int TRANSFERS = 32;
     private static final int MAX_PENDING = 64;

@@ -8,6 +8,7 @@ import org.junit.jupiter.api.TestInfo;
 
 /** The contract where nothing arrives in order, and a write carries its signal. */
 @Tag("variant")
+@Tag("filler")
 class ReorderingContractTest extends VisibilityContract {
     @BeforeEach
     void chooseDisorder(TestInfo test) {

@@ -5,6 +5,7 @@ import io.sluice.engine.contract.TransportUnderTest;
 import org.junit.jupiter.api.Tag;
 
 @Tag("variant")
+@Tag("filler")
 class ShmCrossMemoryContractTest extends MemoryContract {
     @Override
     public TransportUnderTest transport() {

@@ -331,7 +331,7 @@ class ChecksumsTest {
         FuzzSeed seed = FuzzSeed.of("ChecksumsTest");
         int succeeded = 0;
         int damaged = 0;
-        for (int i = 0; i < seed.scaled(24); i++) {
+        for (int i = 0; i < seed.scaled(12); i++) {
             Random random = seed.random(i);
             int[] ends = round(random, random.nextLong());
             succeeded += ends[0];

@@ -7,6 +7,7 @@ import org.junit.jupiter.api.Tag;
 
 /** The contract where a connection has several lanes and an engine several pollers. */
 @Tag("variant")
+@Tag("filler")
 class TcpManyLanesContractTest extends VisibilityContract {
     @Override
     public TransportUnderTest transport() {

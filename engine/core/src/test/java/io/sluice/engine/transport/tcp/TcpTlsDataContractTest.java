@@ -7,6 +7,7 @@ import org.junit.jupiter.api.Tag;
 
 /** What the form of the bytes on the wire can break, with TLS on the control channel and on the lanes. */
 @Tag("variant")
+@Tag("filler")
 class TcpTlsDataContractTest extends WireContract {
     @Override
     public TransportUnderTest transport() {
