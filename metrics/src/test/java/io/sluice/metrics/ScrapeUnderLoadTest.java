@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 /** Four threads scrape without a pause while transfers run. */
 class ScrapeUnderLoadTest {
     private static final int SCRAPERS = 4;
-    private static final int TRANSFERS = 50_000;
+    private static final int TRANSFERS = 15_000;
     private static final int BYTES = 4096;
     /** Longer than a busy machine keeps a thread from its processor by itself. */
     private static final Duration STALL = Patience.scaled(Duration.ofSeconds(5));

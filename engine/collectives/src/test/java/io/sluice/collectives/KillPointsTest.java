@@ -36,7 +36,7 @@ class KillPointsTest {
     // it has no divisor in common with the number of kinds that go round
     private static final int ENDED_BETWEEN_POINTS = 8;
     private static final long MOST_NANOS_LATER = 1_000_000;
-    private static final int KILLS = 12;
+    private static final int KILLS = 6;
     private static final int SOAK_ROUNDS = 500;
     private static final Duration LIVENESS = Patience.scaled(Duration.ofSeconds(1));
 

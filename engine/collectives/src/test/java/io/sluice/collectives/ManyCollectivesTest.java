@@ -17,6 +17,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -53,7 +54,14 @@ class ManyCollectivesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"shm", "tcp"})
+    @Tag("soak")
+    @ValueSource(strings = "tcp")
+    void sixteenRanksInOneProcessOverTheNetwork(String transport) {
+        sixteenRanksInOneProcess(transport);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = "shm")
     void sixteenRanksInOneProcess(String transport) {
         try (Ranks ranks = CollectiveCrossesTest.ranks(transport, MANY_RANKS)) {
             for (int i = 0; i < CALLED.length; i++) {
@@ -64,7 +72,14 @@ class ManyCollectivesTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"shm, 3", "tcp, 3", "reordering, 2"})
+    @Tag("soak")
+    @CsvSource("shm, 3")
+    void manyOfAllKindsAreUnderWayOverShm(String transport, int size) {
+        manyOfAllKindsAreUnderWay(transport, size);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"tcp, 3", "reordering, 2"})
     void manyOfAllKindsAreUnderWay(String transport, int size) {
         try (Ranks ranks = CollectiveCrossesTest.ranks(transport, size)) {
             List<CrossRun> runs = new ArrayList<>();

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 /** An engine closes while threads of its user are inside calls: what they use of the driver stays until they are through. */
 class ClosingEngineTest {
     private static final int BYTES = 4096;
-    private static final int ROUNDS = 200;
+    private static final int ROUNDS = 80;
     private static final int ENGINES = 10;
     private static final Executor THREADS = task -> new Thread(task).start();
 

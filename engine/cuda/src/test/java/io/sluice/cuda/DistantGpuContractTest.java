@@ -13,6 +13,7 @@ import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
         named = "sluice.cuda.real",
         matches = "true",
         disabledReason = "adapters in software do not reach it")
+@Tag("soak")
 class DistantGpuContractTest extends VisibilityContract {
     private final TransportUnderTest transport = new DistantGpuTransport(new SoftGpuMemory(true));
 

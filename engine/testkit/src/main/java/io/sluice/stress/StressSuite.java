@@ -29,7 +29,7 @@ public abstract class StressSuite {
     /** All tests in one process: to start a JVM for each takes longer than the test. */
     @Test
     void noForbiddenOutcomeIsSeen() throws Exception {
-        run(Patience.longBound(), COMPILED_AT_RANDOM, StressRun.ONE_PROCESS, "-f", "1", "-iters", "3", "-time", "15");
+        run(Patience.longBound(), COMPILED_AT_RANDOM, StressRun.ONE_PROCESS, "-f", "1", "-iters", "2", "-time", "8");
     }
 
     /** A JVM for each test and compiler. */

@@ -21,8 +21,8 @@ import reactor.test.util.RaceTestUtils;
 /** Each pair of events that may meet in a watch, many times. */
 @Tag("race")
 class DirectoryWatchRaceTest {
-    private static final int ROUNDS = 1_000;
-    private static final int LOSSES = 200;
+    private static final int ROUNDS = 300;
+    private static final int LOSSES = 60;
     private static final String NAME = "decode/7";
 
     /** Nothing is read again by itself, so that what a race loses stays lost. */

@@ -152,7 +152,7 @@ class ContextsTest {
     @ParameterizedTest
     @ValueSource(strings = {"tcp", "shm"})
     void aLongChainDoesNotDeepenTheStack(String transport, Vertx vertx) throws Exception {
-        int links = 20_000;
+        int links = 5_000;
         try (Target target = new Target(transport)) {
             TransferClient client = TransferClient.create(vertx, Target.clientOptions(transport));
             Target.Attached to = target.attach(client);

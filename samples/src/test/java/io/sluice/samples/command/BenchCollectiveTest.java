@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -42,6 +43,7 @@ class BenchCollectiveTest {
     }
 
     @Test
+    @Tag("soak")
     void startsPreparedOnesOfThreeRanks() throws IOException {
         List<JsonNode> lines = measure(
                 "--collective",
@@ -67,6 +69,7 @@ class BenchCollectiveTest {
     }
 
     @Test
+    @Tag("soak")
     void tunesATableThatItThenUses() throws IOException {
         Path table = folder.resolve("table.txt");
         List<JsonNode> lines =

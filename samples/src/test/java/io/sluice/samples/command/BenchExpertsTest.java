@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -57,6 +58,7 @@ class BenchExpertsTest {
     }
 
     @Test
+    @Tag("soak")
     void aloneItDispatchesToItself() throws IOException {
         JsonNode line = measure("normal", "--ranks", "1", "--experts-total", "4", "--transport", "tcp");
         // the engine has a connection to itself
@@ -77,6 +79,7 @@ class BenchExpertsTest {
     }
 
     @Test
+    @Tag("soak")
     void endsAllItsProcessesWhenItIsInterrupted() throws IOException {
         try (SluiceProcess bench =
                 SluiceProcess.start(folder, arguments("low-latency", "--experts-total", "4", "--duration", "5m"))) {

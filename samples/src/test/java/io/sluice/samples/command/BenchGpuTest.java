@@ -194,6 +194,7 @@ class BenchGpuTest {
     }
 
     @Test
+    @Tag("soak")
     void aGpuIsNamedByItsUuidToo() throws IOException {
         String id = gpus().get(1).get("id").asText();
         List<String> arguments = List.of(
@@ -238,6 +239,7 @@ class BenchGpuTest {
     }
 
     @Test
+    @Tag("soak")
     void theDemoMovesPagesFromGpuToGpu() throws IOException {
         try (SluiceProcess demo = run(softwareGpus(), List.of("demo", "--memory", "cuda", "--duration", "50ms"))) {
             assertThat(demo.awaitEnd()).as(demo::toString).isZero();
@@ -249,6 +251,7 @@ class BenchGpuTest {
 
     /** Comparisons that take two GPUs are left out, and those that take one are measured. */
     @Test
+    @Tag("soak")
     void compareMeasuresWhatTheGpusAllow() throws IOException {
         Map<String, String> one = new HashMap<>(softwareGpus());
         one.put("SOFT_GPU_DEVICES", "1");

@@ -44,6 +44,7 @@ class BenchProgramTest {
     }
 
     @ParameterizedTest
+    @Tag("soak")
     @CsvSource("write, 16;64KiB, distinct")
     void copiesBetweenTheSameMemory(String operation, String sizes, String buffers) throws IOException {
         try (SluiceProcess bench = SluiceProcess.run(
@@ -77,6 +78,7 @@ class BenchProgramTest {
     }
 
     @ParameterizedTest
+    @Tag("soak")
     @ValueSource(strings = "tcp")
     void connectionsAreMadeOneAfterTheOther(String transport) throws IOException {
         try (SluiceProcess bench = SluiceProcess.run(
@@ -197,6 +199,7 @@ class BenchProgramTest {
     }
 
     @Test
+    @Tag("soak")
     void severalConnectionsOverShmAreAllDriven() throws IOException {
         try (SluiceProcess bench = SluiceProcess.run(
                 folder,
@@ -225,6 +228,7 @@ class BenchProgramTest {
 
     /** Even while the thread that starts transfers never waits for any. */
     @Test
+    @Tag("soak")
     void sigtermEndsWhatIsDrivenByTheCaller() throws IOException {
         try (SluiceProcess bench = SluiceProcess.start(
                 folder,
@@ -305,6 +309,7 @@ class BenchProgramTest {
     }
 
     @Test
+    @Tag("soak")
     void severalConnectionsWithoutVerificationOnStandardOutput() throws IOException {
         try (SluiceProcess bench = SluiceProcess.run(
                 folder,
@@ -341,6 +346,7 @@ class BenchProgramTest {
     }
 
     @ParameterizedTest
+    @Tag("soak")
     @CsvSource("write, engine")
     void measuresMemoryThatIsRegisteredOnBothSides(String operation, String api) throws IOException {
         try (SluiceProcess bench = SluiceProcess.run(

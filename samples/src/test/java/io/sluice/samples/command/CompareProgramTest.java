@@ -183,6 +183,7 @@ class CompareProgramTest {
     }
 
     @Test
+    @Tag("soak")
     void aPeerThatFailsDoesNotEndTheRest() throws IOException {
         Path fake = Files.writeString(folder.resolve("iperf3"), "#!/bin/sh\necho out of order >&2\nexit 3\n");
         assertThat(fake.toFile().setExecutable(true)).isTrue();

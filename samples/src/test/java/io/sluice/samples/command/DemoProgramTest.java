@@ -19,6 +19,7 @@ class DemoProgramTest {
     private Path folder;
 
     @Test
+    @Tag("soak")
     void takesShmByItself() throws IOException {
         tellsHowFastTheWritesAloneWereOver("shm", List.of());
     }

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -35,6 +36,7 @@ class InterruptionTest {
     }
 
     @Test
+    @Tag("soak")
     void sigtermWhileStartingEndsBoth() throws IOException {
         try (SluiceProcess replay = startReplay()) {
             ProcessHandle decode = replay.awaitChild();

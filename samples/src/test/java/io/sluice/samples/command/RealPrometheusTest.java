@@ -147,6 +147,7 @@ class RealPrometheusTest {
     }
 
     @Test
+    @Tag("soak")
     void thePreviewIsDrawn() throws IOException {
         PreviewPage page = new PreviewPage();
         ANSWERS.forEach(page::add);

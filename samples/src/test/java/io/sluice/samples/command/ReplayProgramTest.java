@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -86,6 +87,7 @@ class ReplayProgramTest {
     }
 
     @Test
+    @Tag("soak")
     void theRecordedTraceMoves() throws IOException {
         Path recorded = RecordedTrace.file();
         try (SluiceProcess replay = SluiceProcess.run(

@@ -18,6 +18,7 @@ import java.util.spi.ToolProvider;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -121,6 +122,7 @@ class PublishedArtifactsTest {
     }
 
     @Test
+    @Tag("soak")
     void aDirectoryInRedisOpensAmongTheArtifactsOfVertx() throws IOException {
         assertOpens(REDIS_AND_VERTX, OPEN_REDIS);
     }
@@ -131,6 +133,7 @@ class PublishedArtifactsTest {
     }
 
     @Test
+    @Tag("soak")
     void aDirectoryInEtcdOpensAmongTheArtifactsOfVertx() throws IOException {
         assertOpens(ETCD_AND_VERTX, OPEN_ETCD);
     }

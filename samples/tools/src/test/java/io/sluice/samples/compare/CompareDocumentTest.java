@@ -19,6 +19,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import javax.imageio.ImageIO;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -224,6 +225,7 @@ class CompareDocumentTest {
     }
 
     @Test
+    @Tag("soak")
     void chartsAreDrawnAsImages(@TempDir Path folder) throws IOException {
         Chromium.assumeInstalled("no charts are drawn");
         List<Path> files = ChartImages.write(

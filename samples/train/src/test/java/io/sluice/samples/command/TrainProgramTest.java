@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -53,6 +54,7 @@ class TrainProgramTest {
     }
 
     @Test
+    @Tag("soak")
     void endsAllItsProcessesWhenItIsInterrupted() throws IOException {
         try (SluiceProcess training =
                 SluiceProcess.start(folder, "train", "--model", "tiny", "--steps", "100000", "--ranks", "2")) {

@@ -8,6 +8,7 @@ import org.junit.jupiter.api.Tag;
 
 /** The same promises on a device's memory, over a connection that has shm and tcp before the path that reaches it. */
 @Tag("variant")
+@Tag("soak")
 class DeviceContractTest extends VisibilityContract {
     @Override
     public TransportUnderTest transport() {

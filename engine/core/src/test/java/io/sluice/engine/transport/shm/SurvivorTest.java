@@ -35,8 +35,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SurvivorTest {
     private static final int WARM_UP_CYCLES = 2;
     // what one peer leaves behind is seen after one: the soak run kills many
-    private static final int CYCLES = 5;
-    private static final int CYCLES_BY_CROSS_MEMORY = 3;
+    private static final int CYCLES = 3;
+    private static final int CYCLES_BY_CROSS_MEMORY = 2;
     private static final int SOAK_CYCLES = 1000;
 
     /** How often a run makes and kills a peer. */

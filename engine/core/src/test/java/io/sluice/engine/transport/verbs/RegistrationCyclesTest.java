@@ -61,7 +61,7 @@ class RegistrationCyclesTest {
             MemoryRegion source = pair.local(BYTES);
             long regionBytes = pair.target().metrics().regionBytes();
             int descriptors = OpenDescriptors.count();
-            int cycles = TestDevices.rounds(Extent.of(1500, 4000));
+            int cycles = TestDevices.rounds(Extent.of(600, 4000));
             int warmUp = cycles / 4;
             long locked = -1;
             List<Long> early = new ArrayList<>();
