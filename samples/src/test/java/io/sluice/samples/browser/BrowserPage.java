@@ -19,8 +19,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 public final class BrowserPage implements AutoCloseable {
 
     private static final Duration BOUND = Patience.BOUND;
-    private static final int WIDTH = 1100;
-    private static final int HEIGHT = 1000;
     private static final int MOBILE_HEIGHT = 800;
 
     private final List<String> complaints = new CopyOnWriteArrayList<>();
@@ -33,10 +31,7 @@ public final class BrowserPage implements AutoCloseable {
         this.target = devTools.call(
                         "",
                         "Target.createTarget",
-                        DevTools.parameters()
-                                .put("url", "about:blank")
-                                .put("width", WIDTH)
-                                .put("height", HEIGHT))
+                        DevTools.parameters().put("url", "about:blank"))
                 .path("targetId")
                 .asText();
         this.session = devTools.call(

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ReplayUnderFaultsTest {
     private static final int SEEDS = 1;
     private static final int SOAK_SEEDS = 50;
-    private static final int REQUESTS = "soak".equals(System.getProperty("sluice.test.profile")) ? 10 : 4;
+    private static final int REQUESTS = "soak".equals(System.getProperty("sluice.test.profile")) ? 10 : 3;
 
     @TempDir
     private Path folder;
@@ -46,6 +46,8 @@ class ReplayUnderFaultsTest {
                     "faulty",
                     "--requests",
                     Integer.toString(REQUESTS),
+                    "--pool",
+                    "256MiB",
                     "--json",
                     json.toString())) {
                 assertThat(replay.awaitEnd()).as("%s%n%s", property, replay).isZero();
