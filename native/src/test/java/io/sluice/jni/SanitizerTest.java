@@ -21,7 +21,7 @@ class SanitizerTest {
             Assumptions.abort(missing);
         }
 
-        ChildJvm.Output output = ChildJvm.run(new ProcessBuilder("make", "asan-test")
+        ChildJvm.Output output = ChildJvm.run(new ProcessBuilder("make", "-j2", "asan-test")
                 .directory(Path.of(basedir()).toFile()));
 
         // which variants of kernels this processor has tried, and which it lacks
