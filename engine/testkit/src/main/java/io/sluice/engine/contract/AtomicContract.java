@@ -35,7 +35,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 interface AtomicContract extends AtomicRefusalContract {
     @ParameterizedTest
     @EnumSource
-    @Tag(DRIVER)
     default void fetchAndAddGivesWhatTheWordHeld(Ends ends) {
         long[] addends = {0, 1, -1, 7, 1L << 40, Long.MAX_VALUE, 2, Long.MIN_VALUE, -1, Long.MIN_VALUE};
         try (EnginePair pair = ends.open(transport())) {
@@ -56,7 +55,6 @@ interface AtomicContract extends AtomicRefusalContract {
 
     @ParameterizedTest
     @EnumSource
-    @Tag(DRIVER)
     default void compareAndSwapReplacesWhatIsExpected(Ends ends) {
         long[] values = {0, 1, -1, Long.MAX_VALUE, Long.MIN_VALUE, 0x0102030405060708L, 1L << 31, 1L << 32};
         try (EnginePair pair = ends.open(transport())) {

@@ -18,7 +18,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Set;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Atomic operations that are refused: without the right, out of bounds or not aligned, on a closed region or of another domain. */
@@ -111,7 +110,6 @@ interface AtomicRefusalContract extends Contract {
     }
 
     @Test
-    @Tag(DRIVER)
     default void regionOfTheAdaptersDomainIsNotForAtomicsByMessage() {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion served =

@@ -150,7 +150,6 @@ interface BatchFailureContract extends Contract {
     @Test
     @Tag(DRIVER)
     @Tag(PROCESS)
-    @Tag(FAULT)
     default void peerThatIsKilledFailsItsElementsAlone() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         // requests left when the peer is killed cost no time

@@ -14,7 +14,6 @@ import io.sluice.engine.TransferOptions;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Nothing outside a region or slice is read or written, and nothing of a strange region. */
@@ -80,7 +79,6 @@ interface BoundsContract extends Contract {
     }
 
     @Test
-    @Tag(DRIVER)
     default void rangesThatLeaveARemoteSliceTouchNoNeighbour() {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion region = pair.served(64 << 10);

@@ -17,9 +17,6 @@ interface Contract {
     /** Tag of the tests that start a peer in a process of its own, which variants of a transport leave to the long runs. */
     String PROCESS = "process";
 
-    /** Tag of those of them, with a peer that is killed, frozen or lost, that the guest with two devices runs in the short run. */
-    String FAULT = "fault";
-
     /** Why a test that needs a peer in a process of its own is skipped. */
     String ONE_PROCESS = "it reaches no other process";
 

@@ -31,7 +31,6 @@ interface DeadlineContract extends Contract {
     @Test
     @Tag(DRIVER)
     @Tag(PROCESS)
-    @Tag(FAULT)
     default void deadlinePassesWhileThePeerIsFrozen() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         int bytes = 1 << 20;
@@ -90,7 +89,6 @@ interface DeadlineContract extends Contract {
     @Test
     @Tag(DRIVER)
     @Tag(PROCESS)
-    @Tag(FAULT)
     default void deadlinePassesWhileATransferWaitsForCredits() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         try (PeerProcess peer = PeerProcess.start(transport(), Map.of("CONTRACT_REGISTERS_MEMORY", "true"), 4096);

@@ -28,7 +28,6 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -79,7 +78,6 @@ interface DescriptorContract extends Contract {
     }
 
     @Test
-    @Tag(DRIVER)
     default void forgedDescriptorsAreRefused() {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion region = pair.served(64 << 10);

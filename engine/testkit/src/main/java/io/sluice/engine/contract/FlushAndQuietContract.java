@@ -241,7 +241,6 @@ interface FlushAndQuietContract extends Contract {
 
     @ParameterizedTest
     @EnumSource(mode = Mode.MATCH_NONE, names = "READ.*")
-    @Tag(DRIVER)
     default void whatHasNotStartedIsWaitedFor(TransferKind kind) {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion local = pair.local(TransferKind.BYTES);
@@ -443,7 +442,6 @@ interface FlushAndQuietContract extends Contract {
     @Test
     @Tag(DRIVER)
     @Tag(PROCESS)
-    @Tag(FAULT)
     default void lostConnectionIsFlushedAndNotQuiet() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         TerminalSignalContract.untilHeardOf(this::freezeBeforeFences);

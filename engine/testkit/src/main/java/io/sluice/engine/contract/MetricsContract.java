@@ -398,7 +398,6 @@ interface MetricsContract extends Contract {
     @Test
     @Tag(DRIVER)
     @Tag(PROCESS)
-    @Tag(FAULT)
     default void killedPeerShows() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         RecordingObserver observer = new RecordingObserver();
@@ -439,7 +438,6 @@ interface MetricsContract extends Contract {
     @Test
     @Tag(DRIVER)
     @Tag(PROCESS)
-    @Tag(FAULT)
     default void silentPeerIsMissedAndLostAndComesBack() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         TerminalSignalContract.untilHeardOf(this::freezeAndThaw);

@@ -16,7 +16,6 @@ import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.Set;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -28,7 +27,6 @@ interface PutContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    @Tag(DRIVER)
     default void lowOrderBytesAreWrittenAndNoNeighbour(Ends ends) {
         try (EnginePair pair = ends.open(transport())) {
             MemoryRegion served = pair.served(64);

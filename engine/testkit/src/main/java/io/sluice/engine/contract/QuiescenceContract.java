@@ -256,7 +256,6 @@ interface QuiescenceContract extends Contract {
     @Test
     @Tag(DRIVER)
     @Tag(PROCESS)
-    @Tag(FAULT)
     default void nothingLandsAfterTheCloseThoughThePeerWakesUpLater() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         TerminalSignalContract.untilHeardOf(this::closeWhileThePeerIsFrozen);
@@ -301,7 +300,6 @@ interface QuiescenceContract extends Contract {
     @Test
     @Tag(DRIVER)
     @Tag(PROCESS)
-    @Tag(FAULT)
     default void nothingLandsInAServedRegionThoughThePeerWakesUpInTheMiddleOfAWrite() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         int bytes = 32 << 20;
@@ -390,7 +388,6 @@ interface QuiescenceContract extends Contract {
     }
 
     @Test
-    @Tag(DRIVER)
     default void transferToAClosedServedRegionIsRefused() {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion local = pair.local(2 << 20);

@@ -27,7 +27,6 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ArgumentsSource;
@@ -146,7 +145,6 @@ interface RestartContract extends Contract {
     }
 
     @Test
-    @Tag(DRIVER)
     default void deadlineIsCountedFromEachStart() {
         Duration deadline = Patience.scaled(Duration.ofMillis(300));
         try (EnginePair pair = EnginePair.open(transport())) {

@@ -106,7 +106,6 @@ interface SignalContract extends SignalRefusalContract {
     }
 
     @Test
-    @Tag(DRIVER)
     default void successMeansThatTheSignalIsUpdated() {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion source = pair.local(64);

@@ -23,7 +23,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -198,7 +197,6 @@ interface SignalOrderContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    @Tag(DRIVER)
     default void strongSignalWaitsForAWriteThatHasNotStarted(Carrier carrier) {
         try (EnginePair pair = EnginePair.open(transport(), both -> both.windowOperations(1))) {
             MemoryRegion source = filled(pair.local(64), 2);

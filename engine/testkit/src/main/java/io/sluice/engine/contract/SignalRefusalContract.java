@@ -29,7 +29,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -243,7 +242,6 @@ interface SignalRefusalContract extends Contract {
     }
 
     @Test
-    @Tag(DRIVER)
     default void regionOfTheAdaptersDomainIsNotForSignalsByMessage() {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion source = pair.local(64);

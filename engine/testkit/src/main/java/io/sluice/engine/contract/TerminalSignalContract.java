@@ -163,7 +163,6 @@ interface TerminalSignalContract extends Contract {
     @Test
     @Tag(DRIVER)
     @Tag(PROCESS)
-    @Tag(FAULT)
     default void peerIsKilledInTheMiddle() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         try (PeerProcess peer = PeerProcess.start(transport(), MOST_BYTES);
@@ -189,7 +188,6 @@ interface TerminalSignalContract extends Contract {
     @Test
     @Tag(DRIVER)
     @Tag(PROCESS)
-    @Tag(FAULT)
     default void peerIsFrozenInTheMiddle() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         untilHeardOf(this::freezeInTheMiddle);
@@ -230,7 +228,6 @@ interface TerminalSignalContract extends Contract {
     @Test
     @Tag(DRIVER)
     @Tag(PROCESS)
-    @Tag(FAULT)
     default void idlePeerIsFrozen() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         Duration brief = Patience.scaled(Duration.ofMillis(500));
@@ -255,7 +252,6 @@ interface TerminalSignalContract extends Contract {
     @Test
     @Tag(DRIVER)
     @Tag(PROCESS)
-    @Tag(FAULT)
     default void connectionIsClosedInTheMiddle() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         try (PeerProcess peer = PeerProcess.start(transport(), MOST_BYTES);

@@ -121,7 +121,6 @@ interface UnknownOutcomeContract extends Contract {
     @Test
     @Tag(DRIVER)
     @Tag(PROCESS)
-    @Tag(FAULT)
     default void whatWasNotPostedHasAKnownOutcome() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         TerminalSignalContract.untilHeardOf(this::freezeBeforeOperations);

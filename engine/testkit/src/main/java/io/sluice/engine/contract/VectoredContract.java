@@ -73,7 +73,6 @@ interface VectoredContract extends Contract {
     }
 
     @Test
-    @Tag(DRIVER)
     default void oneElementOfManyChunks() {
         try (EnginePair pair = EnginePair.open(transport(), both -> both.windowBytes(1 << 20))) {
             MemoryRegion source = filled(pair.local(9 << 20), 1);
@@ -206,7 +205,6 @@ interface VectoredContract extends Contract {
     }
 
     @Test
-    @Tag(DRIVER)
     default void cancelFromOutsideEndsItOnce() {
         int elements = 5_000;
         try (EnginePair pair = EnginePair.open(transport(), both -> both.windowOperations(16))) {
@@ -275,7 +273,6 @@ interface VectoredContract extends Contract {
     @Test
     @Tag(DRIVER)
     @Tag(PROCESS)
-    @Tag(FAULT)
     default void vectoredTransferEndsOnceWhenThePeerIsKilled() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         // at the speed of memory more of them are needed, so that some are left when the peer is killed
