@@ -189,8 +189,8 @@ record AddressRendezvous(EngineAddress rankZero) implements Rendezvous {
         }
 
         private CompletableFuture<Void> bring(Connection connection, MemoryRegion local, RemoteRegion board) {
-            return ended(callback -> connection.read(
-                    local, 0, board, 0, entryAt(size), TransferOptions.defaults(), callback));
+            return ended(callback ->
+                    connection.read(local, 0, board, 0, entryAt(size), TransferOptions.defaults(), callback));
         }
     }
 

@@ -37,7 +37,8 @@ public final class Browser implements AutoCloseable {
         Path files = Files.createTempDirectory(folder, "browser");
         Path log = Files.createTempFile(folder, "browser", ".txt");
         List<String> command = Chromium.command(files);
-        command.addAll(List.of("--remote-debugging-port=0", "--renderer-process-limit=1", "--window-size=1100,1000", "about:blank"));
+        command.addAll(List.of(
+                "--remote-debugging-port=0", "--renderer-process-limit=1", "--window-size=1100,1000", "about:blank"));
         Process process = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile())

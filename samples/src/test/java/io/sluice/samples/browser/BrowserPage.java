@@ -29,9 +29,7 @@ public final class BrowserPage implements AutoCloseable {
     BrowserPage(URI browser, URI page) {
         this.devTools = DevTools.connect(browser, this::note);
         this.target = devTools.call(
-                        "",
-                        "Target.createTarget",
-                        DevTools.parameters().put("url", "about:blank"))
+                        "", "Target.createTarget", DevTools.parameters().put("url", "about:blank"))
                 .path("targetId")
                 .asText();
         this.session = devTools.call(

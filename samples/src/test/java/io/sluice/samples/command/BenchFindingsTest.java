@@ -157,7 +157,8 @@ class BenchFindingsTest {
     @ParameterizedTest
     @Tag("soak")
     @CsvSource({"read, reactor, 64KiB, READ_PAGE", "signal, reactor, 8, SIGNAL_ADDEND"})
-    void aFlippedBitOfOtherTransfersIsFound(String operation, String api, String size, FlippingProxy.Victim victim) throws IOException {
+    void aFlippedBitOfOtherTransfersIsFound(String operation, String api, String size, FlippingProxy.Victim victim)
+            throws IOException {
         aFlippedBitIsFound(operation, api, size, victim);
     }
 

@@ -53,10 +53,7 @@ class ReplaySessionTest {
     }
 
     @ParameterizedTest
-    @CsvSource({
-        "qwen2.5-0.5b, OVERLAPPING",
-        "qwen2.5-0.5b, SEPARATE"
-    })
+    @CsvSource({"qwen2.5-0.5b, OVERLAPPING", "qwen2.5-0.5b, SEPARATE"})
     void everyPageIsMovedOrReusedAndIntact(String name, PageMover.Phases phases) {
         ModelPreset model = ModelPreset.named(name);
         try (LoopbackPair pair = new LoopbackPair(model, 200)) {
