@@ -20,7 +20,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -38,8 +38,9 @@ class BlockLeasesTest {
             ReactiveTransferEngine.open(PatientOptions.builder().build());
     private final ReactiveTransferEngine here =
             ReactiveTransferEngine.open(PatientOptions.builder().build());
-    private final BlockingQueue<ReceivedBlock> received = new LinkedBlockingQueue<>();
-    private final BlockingQueue<byte[]> others = new LinkedBlockingQueue<>();
+    // to add to them takes no lock: BlockHound ends the subscription of a listener that waits for one on a poller
+    private final BlockingQueue<ReceivedBlock> received = new LinkedTransferQueue<>();
+    private final BlockingQueue<byte[]> others = new LinkedTransferQueue<>();
     private ReactiveConnection connection;
     private ReactiveConnection accepted;
     private BlockLeases lender;
