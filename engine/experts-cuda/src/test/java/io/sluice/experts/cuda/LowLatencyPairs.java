@@ -3,6 +3,7 @@ package io.sluice.experts.cuda;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.SluiceException;
 import io.sluice.experts.CombineOptions;
 import io.sluice.experts.DispatchFormat;
 import io.sluice.experts.DispatchOptions;
@@ -486,15 +487,20 @@ final class LowLatencyPairs implements AutoCloseable {
         }
     }
 
+    /** How a call ends, also where it is refused at once. */
     <T> CompletableFuture<T> future(Consumer<ExpertCallback<T>> call) {
         CompletableFuture<T> end = new CompletableFuture<>();
-        call.accept((result, error) -> {
-            if (error != null) {
-                end.completeExceptionally(error);
-            } else {
-                end.complete(result);
-            }
-        });
+        try {
+            call.accept((result, error) -> {
+                if (error != null) {
+                    end.completeExceptionally(error);
+                } else {
+                    end.complete(result);
+                }
+            });
+        } catch (SluiceException refused) {
+            end.completeExceptionally(refused);
+        }
         return end;
     }
 
