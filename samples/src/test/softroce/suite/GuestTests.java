@@ -1,4 +1,6 @@
+import static org.junit.platform.engine.discovery.ClassNameFilter.STANDARD_INCLUDE_PATTERN;
 import static org.junit.platform.engine.discovery.ClassNameFilter.excludeClassNamePatterns;
+import static org.junit.platform.engine.discovery.ClassNameFilter.includeClassNamePatterns;
 import static org.junit.platform.launcher.TagFilter.excludeTags;
 import static org.junit.platform.launcher.TagFilter.includeTags;
 
@@ -21,11 +23,11 @@ import org.junit.platform.launcher.listeners.TestExecutionSummary;
 import org.junit.platform.reporting.legacy.xml.LegacyXmlReportGeneratingListener;
 
 /**
- * Runs JUnit tests in a guest as JUnit's console launcher does, with selections of the same words. That reads its command
- * line with classes that no archive takes, for as long as ten tests last where the processor is emulated.
+ * Runs JUnit tests in a guest as JUnit's console launcher does, with selections of the same words. The launcher reads its
+ * command line with classes that no archive takes: where the processor is emulated that costs seconds at every start.
  *
- * <p>Usage: {@code GuestTests REPORTS SELECTION...}. REPORTS is a folder that exists. The exit status is 1 where a test failed,
- * and 2 where none ran.
+ * <p>Usage: {@code GuestTests REPORTS SELECTION...}. REPORTS is a folder that exists. The exit status is 1 where a test
+ * failed, and 2 where none ran.
  */
 final class GuestTests {
     public static void main(String[] arguments) throws IOException {
@@ -35,6 +37,7 @@ final class GuestTests {
         System.setErr(new PrintStream(Files.newOutputStream(reports.resolve("err.log")), true));
         LauncherDiscoveryRequestBuilder request = LauncherDiscoveryRequestBuilder.request()
                 .filters(EngineFilter.includeEngines("junit-jupiter"))
+                .filters(includeClassNamePatterns(STANDARD_INCLUDE_PATTERN))
                 .configurationParameter("junit.jupiter.execution.timeout.default", "900s");
         for (int i = 1; i < arguments.length; i++) {
             String[] option = arguments[i].split("=", 2);
