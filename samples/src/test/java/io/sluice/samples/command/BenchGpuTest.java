@@ -259,7 +259,7 @@ class BenchGpuTest {
         List<String> arguments = List.of(
                 "compare",
                 "--only",
-                "gpu-host-write-64MiB,gpu-write-4KiB/nccl,gpu-allreduce-8B/nccl",
+                "gpu-host-write-64MiB,gpu-write-4KiB/nccl,gpu-allreduce-8B/nccl,round-torch",
                 "--rounds=1",
                 "--duration=50ms",
                 "--warmup=0",
@@ -270,7 +270,7 @@ class BenchGpuTest {
             JsonNode pinned = comparisons.get(0);
             assertThat(pinned.get("name").asText()).isEqualTo("gpu-host-write-64MiB/gpu-pinned-copy");
             assertThat(pinned.get("ratio").asDouble()).isPositive();
-            for (int i = 1; i <= 2; i++) {
+            for (int i = 1; i <= 3; i++) {
                 assertThat(comparisons.get(i).get("problem").asText())
                         .contains("left out: it takes 2 GPUs, and there is 1");
             }

@@ -134,7 +134,7 @@ public final class Compare {
         return switch (comparison.workload()) {
             case Collectives collectives -> result.with(RankSharing.of(collectives.ranks(), workbench.pinning()));
             case Experts experts -> result.with(RankSharing.of(experts.ranks(), workbench.pinning()));
-            case GpuCollectives _, ProgramStart _, Transfers _ -> result;
+            case GpuCollectives _, GpuExperts _, ProgramStart _, Transfers _ -> result;
         };
     }
 }

@@ -76,7 +76,7 @@ final class Comparisons {
     /** Few machines have GPUs, and other libraries of collectives and for experts. */
     private static boolean isUsual(Comparison comparison) {
         return switch (comparison.workload()) {
-            case Collectives _, Experts _, GpuCollectives _ -> false;
+            case Collectives _, Experts _, GpuCollectives _, GpuExperts _ -> false;
             case ProgramStart start -> isHere(start.route());
             case Transfers transfers -> isHere(transfers.route());
         };

@@ -16,7 +16,7 @@ enum Program {
     GPU_PAIR(BaselineBuild.compiler(), List.of("gcc", "libc6-dev"), List.of()),
     /** NCCL of the machine between two GPUs, by the same program. */
     NCCL(BaselineBuild.compiler(), List.of("gcc", "libc6-dev"), List.of()),
-    /** PyTorch with two GPUs, which is asked for its figures by a script. */
+    /** PyTorch with two GPUs, which is asked for its figures by scripts. */
     TORCH("python3", List.of("python3"), List.of()),
     UCX("ucx_perftest", List.of("ucx-utils"), List.of("ucx_info", "-v")),
     /** UCX's Java binding, which comes with this program, on the machine's UCX. */

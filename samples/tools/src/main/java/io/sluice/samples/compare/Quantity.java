@@ -26,6 +26,12 @@ enum Quantity {
     MEDIAN_MICROSECONDS("us p50", "%,.2f"),
     /** The time of a collective among others that follow each other, by the clock of the GPU, in microseconds. */
     DEVICE_MICROSECONDS("us by device", "%,.2f"),
+    /** The time of a dispatch among others that follow each other, by the clock of the GPU, in microseconds. */
+    DEVICE_DISPATCH_MICROSECONDS("dispatch us by device", "%,.2f"),
+    /** The same of a combine. */
+    DEVICE_COMBINE_MICROSECONDS("combine us by device", "%,.2f"),
+    /** The same of a dispatch and a combine after it, together. */
+    DEVICE_ROUND_MICROSECONDS("round us by device", "%,.2f"),
     /** The 99th percentile of the transfer time divided by the median. */
     TAIL("p99/p50", "%,.2f"),
     /** Bytes that the initiator's pollers and callers allocate on the heap, for each transfer. */

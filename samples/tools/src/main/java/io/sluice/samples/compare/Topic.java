@@ -21,6 +21,8 @@ enum Topic {
     GPU("transfers between GPUs", GpuComparisons.all()),
     /** Of two GPUs, a process each. */
     GPU_COLLECTIVES("collectives between GPUs", GpuCollectiveComparisons.all()),
+    /** The same of dispatch and combine. */
+    GPU_EXPERTS("dispatch and combine of experts between GPUs", GpuExpertComparisons.all()),
     /** The overhead of Reactor and Vert.x over callbacks. */
     INTERFACES("what the interfaces cost", CostComparisons.interfaces()),
     METRICS("what metrics cost", CostComparisons.metrics()),

@@ -1,10 +1,6 @@
 package io.sluice.samples.compare;
 
 import io.sluice.samples.report.ByteSize;
-import java.io.IOException;
-import java.io.InputStream;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param inflight operations in flight
  */
 record TorchRun(long bytes, int inflight) implements Measurement {
-    private static final String SCRIPT = "torch_pair.py";
+    private static final TorchScript SCRIPT = new TorchScript("torch_pair.py");
 
     @Override
     public Program program() {
@@ -35,37 +31,23 @@ record TorchRun(long bytes, int inflight) implements Measurement {
                 .runAlone(
                         label(),
                         Map.of(),
-                        List.of(
-                                Program.TORCH.executable(),
-                                script(environment),
-                                Long.toString(bytes),
-                                Integer.toString(inflight),
-                                Long.toString(environment.timing().warmup().toMillis()),
-                                Long.toString(environment.timing().duration().toMillis()))));
+                        SCRIPT.command(
+                                environment,
+                                List.of(
+                                        Long.toString(bytes),
+                                        Integer.toString(inflight),
+                                        Long.toString(
+                                                environment.timing().warmup().toMillis()),
+                                        Long.toString(
+                                                environment.timing().duration().toMillis())))));
         Figures rate = Figures.ofRate(output.operationsPerSecond(), bytes);
         return inflight == 1 ? rate.with(Quantity.MEDIAN_MICROSECONDS, output.medianMicros()) : rate;
-    }
-
-    private static String script(BenchEnvironment environment) throws MeasurementFailedException {
-        Path file = environment.folder().resolve(SCRIPT);
-        try (InputStream in = TorchRun.class.getResourceAsStream(SCRIPT)) {
-            if (in == null) {
-                throw new MeasurementFailedException("this program lacks its resource " + SCRIPT);
-            }
-            if (Files.notExists(file)) {
-                Files.copy(in, file);
-            }
-        } catch (IOException e) {
-            throw new MeasurementFailedException(file + " cannot be written: " + e.getMessage());
-        }
-        return file.toString();
     }
 
     /** Why nothing can be measured here, or {@code null} if it can. */
     static @Nullable String unavailable(BenchEnvironment environment) {
         try {
-            environment.runAlone(
-                    "torch", Map.of(), List.of(Program.TORCH.executable(), script(environment), "8", "1", "0", "1"));
+            environment.runAlone("torch", Map.of(), SCRIPT.command(environment, List.of("8", "1", "0", "1")));
             return null;
         } catch (MeasurementFailedException e) {
             return "not available: " + e.getMessage();

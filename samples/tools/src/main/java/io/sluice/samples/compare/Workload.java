@@ -4,7 +4,7 @@ import io.sluice.samples.bench.Api;
 import org.jspecify.annotations.Nullable;
 
 /** The work of this engine that a comparison measures: transfers, collectives, experts, or the start of a program. */
-sealed interface Workload permits Collectives, Experts, GpuCollectives, ProgramStart, Transfers {
+sealed interface Workload permits Collectives, Experts, GpuCollectives, GpuExperts, ProgramStart, Transfers {
     String name();
 
     Route route();

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.sluice.samples.bench.Api;
+import io.sluice.samples.bench.ExpertMode;
 import io.sluice.samples.browser.Chromium;
 import java.awt.image.BufferedImage;
 import java.io.IOException;
@@ -43,6 +44,28 @@ class CompareDocumentTest {
                         """);
         assertThat(report.isComplete()).isTrue();
         assertThat(report.meetsGoals()).isFalse();
+    }
+
+    @Test
+    void expertsOfGpusHaveALineForEachQuantity() {
+        GpuExperts few = new GpuExperts(ExpertMode.LOW_LATENCY, true);
+        Series ours = new Series();
+        Series theirs = new Series();
+        ours.add(few.figures(1024, 30, 50, 80));
+        theirs.add(few.figures(1024, 120, 110, 200));
+        CompareDocument report =
+                report(Comparisons.chosen(List.of("gpu-low-latency-128-tokens-fp8"), List.of()).stream()
+                        .map(comparison -> result(comparison, ours, theirs, null))
+                        .toArray(ComparisonResult[]::new));
+        assertThat(report.table().lines().map(line -> line.strip().replaceAll(" +", " ")))
+                .contains(
+                        "gpu-low-latency-128-tokens-fp8/dispatch-torch engine 1 30.00 120.00 dispatch us by"
+                                + " device 0.25 <= 0.50 yes",
+                        "gpu-low-latency-128-tokens-fp8/combine-torch engine 1 50.00 110.00 combine us by"
+                                + " device 0.45 <= 0.50 yes",
+                        "gpu-low-latency-128-tokens-fp8/round-torch engine 1 80.00 200.00 round us by"
+                                + " device 0.40 <= 0.50 yes");
+        assertThat(report.meetsGoals()).isTrue();
     }
 
     @Test

@@ -170,6 +170,48 @@ class ComparisonsTest {
     }
 
     @Test
+    void expertsOfGpusAreComparedWithPyTorchByTheClockOfTheDevice() {
+        List<Comparison> comparisons = Comparisons.chosen(List.of("gpu-experts"), ALL);
+        assertThat(comparisons)
+                .extracting(comparison -> comparison.name() + " " + comparison.goal() + " by "
+                        + comparison.quantity().unit() + " of "
+                        + comparison.theirs().label())
+                .containsExactly(
+                        "gpu-low-latency-128-tokens-fp8/dispatch-torch <= 0.50 by dispatch us by device of PyTorch"
+                                + " low-latency dispatch in fp8 and combine, 128 tokens a rank, 2 GPUs",
+                        "gpu-low-latency-128-tokens-fp8/combine-torch <= 0.50 by combine us by device of PyTorch"
+                                + " low-latency dispatch in fp8 and combine, 128 tokens a rank, 2 GPUs",
+                        "gpu-low-latency-128-tokens-fp8/round-torch <= 0.50 by round us by device of PyTorch"
+                                + " low-latency dispatch in fp8 and combine, 128 tokens a rank, 2 GPUs",
+                        "gpu-normal-4096-tokens-fp8/dispatch-torch >= 1.50 by dispatch GB/s of PyTorch normal dispatch"
+                                + " in fp8 and combine, 4096 tokens a rank, 2 GPUs",
+                        "gpu-normal-4096-tokens-bf16/dispatch-torch >= 1.50 by dispatch GB/s of PyTorch normal"
+                                + " dispatch in bf16 and combine, 4096 tokens a rank, 2 GPUs",
+                        "gpu-normal-4096-tokens-bf16/combine-torch >= 1.50 by combine GB/s of PyTorch normal dispatch"
+                                + " in bf16 and combine, 4096 tokens a rank, 2 GPUs");
+        assertThat(comparisons.stream().map(Comparison::theirs).distinct()).hasSize(3);
+        assertThat(Comparisons.chosen(List.of(), ALL))
+                .noneMatch(comparison -> comparison.workload() instanceof GpuExperts);
+    }
+
+    @Test
+    void bothSidesOfExpertsOfGpusHaveTheSameSizes() {
+        Timing timing = new Timing(1, Duration.ofMillis(20), Duration.ofMillis(10));
+        GpuExperts few = new GpuExperts(ExpertMode.LOW_LATENCY, true);
+        assertThat(String.join(" ", new OwnGpuExperts(few).arguments(timing)))
+                .isEqualTo("bench --experts low-latency --memory cuda --ranks 2 --tokens 128 --hidden 7168 --top-k 8"
+                        + " --experts-total 64 --fp8 --verify --duration 20ms --warmup 10ms --json -");
+        assertThat(String.join(" ", new TorchExperts(few).operands("cuda", 10, 20)))
+                .isEqualTo("cuda low-latency fp8 128 7168 8 64 10 20");
+        GpuExperts many = new GpuExperts(ExpertMode.NORMAL, false);
+        assertThat(String.join(" ", new OwnGpuExperts(many).arguments(timing)))
+                .isEqualTo("bench --experts normal --memory cuda --ranks 2 --tokens 4096 --hidden 7168 --top-k 8"
+                        + " --experts-total 256 --blocks 24 --verify --duration 20ms --warmup 10ms --json -");
+        assertThat(String.join(" ", new TorchExperts(many).operands("cuda", 10, 20)))
+                .isEqualTo("cuda normal bf16 4096 7168 8 256 10 20");
+    }
+
+    @Test
     void aTopicChoosesAllThatIsAboutIt() {
         for (Topic topic : Topic.values()) {
             assertThat(Comparisons.chosen(List.of(topic.toString()), ALL))

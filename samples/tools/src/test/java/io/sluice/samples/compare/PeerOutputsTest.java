@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import io.sluice.samples.bench.ExpertMode;
 import java.io.IOException;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -120,6 +122,45 @@ class PeerOutputsTest {
         assertThatThrownBy(() -> OwnTransfers.figures("{\"errors\":0}").checked())
                 .isInstanceOf(MeasurementFailedException.class);
         assertThatThrownBy(() -> OwnTransfers.figures("")).isInstanceOf(MeasurementFailedException.class);
+    }
+
+    @Test
+    void bothSidesOfExpertsOfGpusTellTimesByTheDevice() throws Exception {
+        GpuExperts many = new GpuExperts(ExpertMode.NORMAL, false);
+        String bench = "{\"errors\":0,\"verified\":true,\"combine_bytes\":14336000,\"device_dispatch_us\":40.0,"
+                + "\"device_combine_us\":80.0,\"device_round_us\":110.0}";
+        String torch = "{\"vectors\": 1000.0, \"dispatch_us\": 40.0, \"combine_us\": 80.0, \"round_us\": 110.0}\n";
+        for (Figures figures : List.of(
+                new OwnGpuExperts(many).figures("a warning\n" + bench).checked(),
+                new TorchExperts(many).figures("NCCL version 2.28.9\n" + torch).checked())) {
+            assertThat(figures.values())
+                    .containsEntry(Quantity.DEVICE_DISPATCH_MICROSECONDS, 40.0)
+                    .containsEntry(Quantity.DEVICE_COMBINE_MICROSECONDS, 80.0)
+                    .containsEntry(Quantity.DEVICE_ROUND_MICROSECONDS, 110.0)
+                    .containsEntry(Quantity.DISPATCH_GIGABYTES_PER_SECOND, 358.4)
+                    .containsEntry(Quantity.COMBINE_GIGABYTES_PER_SECOND, 179.2);
+        }
+        // a message of 16 bytes, 7,168 codes and 56 scales for each expert
+        GpuExperts few = new GpuExperts(ExpertMode.LOW_LATENCY, true);
+        assertThat(new TorchExperts(few).figures(torch).values())
+                .containsEntry(Quantity.DISPATCH_GIGABYTES_PER_SECOND, 1000 * 7408.0 / 40 / 1e3);
+    }
+
+    @Test
+    void expertsOfGpusThatAreWrongOrWithoutFiguresAreAFailure() {
+        GpuExperts few = new GpuExperts(ExpertMode.LOW_LATENCY, true);
+        assertThatThrownBy(() -> new OwnGpuExperts(few).figures("{\"errors\":0,\"verified\":false}"))
+                .isInstanceOf(MeasurementFailedException.class)
+                .hasMessageContaining("verified: false");
+        assertThatThrownBy(() -> new OwnGpuExperts(few)
+                        .figures("{\"errors\":0,\"verified\":true}")
+                        .checked())
+                .isInstanceOf(MeasurementFailedException.class);
+        for (String output : List.of("", "torch: 3 rows or sums are wrong", "{\"vectors\": 5.0}")) {
+            assertThatThrownBy(() -> new TorchExperts(few).figures(output))
+                    .isInstanceOf(MeasurementFailedException.class)
+                    .hasMessageContaining("no figures");
+        }
     }
 
     @Test
