@@ -1,42 +1,9 @@
-/* What the twins of the kernels of experts share: the structures of experts.cuh, and its waits. One block does all. */
+/* What the twins of the kernels of experts share: the waits of experts.cuh. One block does all. */
 #ifndef EXPERTS_H
 #define EXPERTS_H
 
+#include "expert_parameters.h"
 #include "gpu.h"
-
-#define EXPERT_RANKS 64
-
-enum expert_failure {
-    EXPERT_MISSING,
-    EXPERT_DIFFERS,
-    EXPERT_LEFT,
-    EXPERT_NO_EXPERT,
-    EXPERT_NAMED_TWICE,
-    EXPERT_NOT_DISPATCHED,
-    EXPERT_OVERFULL,
-    EXPERT_NOT_PREPARED
-};
-
-struct expert_words {
-    uint64_t is_revoked;
-    uint64_t failure;
-    uint64_t token;
-    uint64_t expert;
-};
-
-struct expert_state {
-    uint64_t asked_at;
-    uint32_t blocks;
-    uint32_t failed;
-};
-
-struct expert_buffer {
-    uint64_t windows[EXPERT_RANKS];
-    uint64_t state;
-    uint64_t host;
-    uint32_t rank;
-    uint32_t ranks;
-};
 
 /* The buffer's state; NULL if it is out of reach. */
 struct expert_state *expert_state_of(int ordinal, const struct expert_buffer *buffer);

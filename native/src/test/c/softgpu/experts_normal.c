@@ -7,47 +7,21 @@
 
 #include <string.h>
 
-#define MOST_BLOCKS 256
 #define VALUE_BITS 21
 #define VALUE_MASK ((1u << VALUE_BITS) - 1)
 #define WORD_CALL 0
 #define WORD_HANDLE 1
-#define WORD_COUNTS 3
 #define CALL_DISPATCH 1u
 #define CALL_COMBINE 2u
 #define CALL_AGAIN (1u << 2)
 #define CALL_WORST (1u << 3)
 #define CALL_FORMAT_SHIFT 4
 #define CALL_SLOT (1u << 20)
-#define ROWS_OF_PIECE 2
 
 /* In an operation's words, behind those of expert_await. */
 #define PHASE 2
 
 enum phase { BEGINS, MEETS, ENDS };
-
-struct progress {
-    uint64_t generation;
-    uint32_t sends;
-    uint32_t tokens;
-};
-
-struct layout {
-    uint64_t choices;
-    uint64_t to;
-    uint64_t tokens;
-};
-
-struct combine {
-    uint64_t y;
-    uint64_t bias;
-    uint64_t out;
-    uint64_t handle;
-    uint64_t rows;
-    uint64_t patience;
-    uint32_t tokens;
-    uint32_t senders;
-};
 
 /* A layout, and a handle, as this process sees them. */
 struct routes {

@@ -1,45 +1,9 @@
-/* What the twins of the kernels in normal.cu share: its structures, and the rows that a dispatch sends. */
+/* What the twins of the kernels in normal.cu share: the rows that a dispatch sends. */
 #ifndef EXPERTS_NORMAL_H
 #define EXPERTS_NORMAL_H
 
 #include "experts.h"
-
-enum format { BF16, FP8, FP8_ROUNDED, FP8_UE8M0 };
-
-struct normal {
-    struct expert_buffer buffer;
-    uint64_t at;
-    uint64_t words_at;
-    uint64_t done_at;
-    uint64_t arrived_at;
-    uint64_t counts_at;
-    uint64_t slots_at;
-    uint64_t combined_at;
-    uint64_t slot_bytes;
-    uint64_t scales_in_slot;
-    uint64_t choices_in_slot;
-    uint64_t weights_in_slot;
-    uint64_t sources_in_slot;
-    uint64_t counts_in_slot;
-    uint32_t experts;
-    uint32_t hidden;
-    uint32_t most_tokens;
-    uint32_t top_k;
-};
-
-struct dispatch {
-    uint64_t x;
-    uint64_t choices;
-    uint64_t weights;
-    uint64_t to;
-    uint64_t handle;
-    uint64_t summary;
-    uint64_t patience;
-    uint32_t tokens;
-    uint32_t slot;
-    uint32_t worst;
-    uint32_t alignment;
-};
+#include "normal_parameters.h"
 
 /* What all ranks have said of a call. */
 struct meeting {

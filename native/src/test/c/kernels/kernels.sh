@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Runs the kernels of a module by a program of C alone, which compares their results: bare, and under compute-sanitizer where it is.
+#
+# Usage: kernels.sh MODULE [RUN...]
+#
+# MODULE is a folder such as engine/experts-cuda, with PTX in src/main/resources and a driver in src/test/c/kernels. A RUN is bare, memcheck,
+# racecheck or synccheck; all if none is named. CC is the compiler, SLUICE_CUDA_LIBRARY stands for libcuda.so.1, and BUILD is a folder for
+# the program. Status 1: a result is wrong, or a sanitizer complains.
+set -euo pipefail
+
+if (($# < 1)) || [[ ! -d $1/src/test/c/kernels ]]; then
+  sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2
+  exit 2
+fi
+here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+module=$(cd -- "$1" && pwd)
+shift
+runs=("$@")
+((${#runs[@]})) || runs=(bare memcheck racecheck synccheck)
+library=${SLUICE_CUDA_LIBRARY:-libcuda.so.1}
+if [[ -z ${BUILD:-} ]]; then
+  BUILD=$(mktemp -d)
+  trap 'rm -rf "$BUILD"' EXIT
+fi
+program=$BUILD/kernels-of-${module##*/}
+
+# Nothing may be fused, so that sums have the bits of the kernels'.
+"${CC:-cc}" -std=gnu11 -O1 -g -Wall -Wextra -Werror -ffp-contract=off -pthread -I"$here" -I"$here/../softgpu" \
+  -I"$here/../../../main/c/cuda" "$here"/*.c "$module"/src/test/c/kernels/*.c -ldl -o "$program"
+
+command=("$program" "$library" "$module/src/main/resources/META-INF/sluice")
+status=0
+for run in "${runs[@]}"; do
+  began=$SECONDS
+  # all together five minutes at most; a driver compiles the PTX in each
+  bound=85
+  if [[ $run == bare ]]; then
+    sanitizer=()
+    bound=40
+  elif ! command -v compute-sanitizer > /dev/null; then
+    echo "$run: left out, as there is no compute-sanitizer"
+    continue
+  else
+    sanitizer=(compute-sanitizer --tool "$run" --error-exitcode 1)
+  fi
+  if timeout -k 2 "$bound" ${sanitizer[@]+"${sanitizer[@]}"} "${command[@]}"; then
+    echo "$run: passed in $((SECONDS - began)) s"
+  else
+    echo "$run: FAILED with status $? after $((SECONDS - began)) s"
+    status=1
+  fi
+done
+exit $status
