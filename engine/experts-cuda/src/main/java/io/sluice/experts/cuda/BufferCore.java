@@ -4,6 +4,7 @@ import io.sluice.collectives.Team;
 import io.sluice.collectives.cuda.TeamRegion;
 import io.sluice.cuda.CudaException;
 import io.sluice.cuda.GpuClosedException;
+import io.sluice.cuda.GpuGraph;
 import io.sluice.cuda.GpuKernel;
 import io.sluice.cuda.GpuStream;
 import io.sluice.cuda.GpuWork;
@@ -164,19 +165,35 @@ final class BufferCore {
         ensureUsable();
         try {
             return isNumbered ? work.submit() : work.submitUnnumbered();
-        } catch (GpuClosedException e) {
-            for (int rank = 0; rank < team.size(); rank++) {
-                if (rank != team.rank() && !windows.mapped(rank).isOpen()) {
-                    words.end(words.lost(Set.of(rank), e));
-                    leaving.begin(rank);
-                    ensureUsable();
-                }
-            }
-            throw e;
-        } catch (CudaException e) {
-            words.fail(e);
-            throw e;
+        } catch (GpuClosedException | CudaException e) {
+            throw refused(e);
         }
+    }
+
+    /** Gives a graph of calls to the stream, as {@link #submit(GpuWork, boolean)} does work of one. */
+    long submit(GpuGraph graph, boolean isNumbered) {
+        ensureUsable();
+        try {
+            return isNumbered ? graph.submit() : graph.submitUnnumbered();
+        } catch (GpuClosedException | CudaException e) {
+            throw refused(e);
+        }
+    }
+
+    /** Returns why a launch was refused, or the error with which the buffer ends by that. */
+    private SluiceException refused(SluiceException e) {
+        if (e instanceof CudaException) {
+            words.fail(e);
+            return e;
+        }
+        for (int rank = 0; rank < team.size(); rank++) {
+            if (rank != team.rank() && !windows.mapped(rank).isOpen()) {
+                words.end(words.lost(Set.of(rank), e));
+                leaving.begin(rank);
+                ensureUsable();
+            }
+        }
+        return e;
     }
 
     SignalWait onReached(SignalCallback callback) {

@@ -21,6 +21,7 @@ final class DefaultGpuExpertBuffer implements GpuExpertBuffer {
     private final @Nullable LowLatencyCalls lowLatency;
     private final List<GpuMode> modes;
     private final @Nullable NormalMode normalMode;
+    private final OpenGraphs graphs = new OpenGraphs();
     private @Nullable CompletableFuture<Void> closed;
 
     DefaultGpuExpertBuffer(
@@ -75,6 +76,11 @@ final class DefaultGpuExpertBuffer implements GpuExpertBuffer {
     }
 
     @Override
+    public GpuExpertGraph.Builder graph() {
+        return new GpuExpertGraph.Builder(graphs, core);
+    }
+
+    @Override
     public SignalWait onReached(SignalCallback callback) {
         return core.onReached(callback);
     }
@@ -86,6 +92,7 @@ final class DefaultGpuExpertBuffer implements GpuExpertBuffer {
             core.words().end(new ExpertBufferClosedException(this + " is closed on this rank"));
             CompletableFuture<?> told = core.leaving().begin(core.rank());
             List<CompletableFuture<?>> parts = new ArrayList<>();
+            parts.add(graphs.close());
             modes.forEach(mode -> parts.add(mode.close()));
             parts.add(told.thenCompose(nothing -> closeShared()));
             closing = CompletableFuture.allOf(parts.toArray(CompletableFuture[]::new));

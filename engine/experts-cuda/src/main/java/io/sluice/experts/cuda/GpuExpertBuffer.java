@@ -89,6 +89,18 @@ public interface GpuExpertBuffer {
     GpuNormalMode normalMode();
 
     /**
+     * Begins a CUDA graph of prepared calls, and of works between them:
+     *
+     * <pre>{@code
+     * GpuExpertGraph graph = buffer.graph().call(dispatch).work(experts).call(combine).build();
+     * buffer.onReached(callback).arm(graph.start()); // again and again
+     * }</pre>
+     *
+     * @return a builder with nothing in it
+     */
+    GpuExpertGraph.Builder graph();
+
+    /**
      * Returns a wait for calls, which allocates nothing for each arming.
      *
      * @param callback called on the team's loop once for each arming, with the number of the call in its stream that was reached; or with

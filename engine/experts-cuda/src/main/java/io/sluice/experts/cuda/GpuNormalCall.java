@@ -65,8 +65,19 @@ public abstract sealed class GpuNormalCall implements AutoCloseable
         return owner;
     }
 
+    BufferCore core() {
+        return core;
+    }
+
+    GpuWork work() {
+        return work;
+    }
+
     /** Throws if what it needs was never started. */
     abstract void ensureStartable();
+
+    /** Whether a call that is started before it is what it needs. */
+    abstract boolean isEnabledBy(GpuNormalCall earlier);
 
     /** It was given to the stream. */
     abstract void started(long number);

@@ -15,6 +15,11 @@ public final class GpuNormalCombine extends GpuNormalCall {
     }
 
     @Override
+    boolean isEnabledBy(GpuNormalCall earlier) {
+        return GpuNormalDispatch.isFilledBy(handle, earlier);
+    }
+
+    @Override
     void started(long number) {
         // nothing is kept
     }

@@ -50,6 +50,16 @@ public final class GpuNormalDispatch extends GpuNormalCall {
     }
 
     @Override
+    boolean isEnabledBy(GpuNormalCall earlier) {
+        return layout == null ? isFilledBy(handle, earlier) : earlier == layout;
+    }
+
+    /** Whether a call fills a handle. */
+    static boolean isFilledBy(GpuNormalHandle handle, GpuNormalCall call) {
+        return call instanceof GpuNormalDispatch dispatch && dispatch.layout != null && dispatch.handle == handle;
+    }
+
+    @Override
     void started(long number) {
         result.filledBy(number);
         if (layout != null) {

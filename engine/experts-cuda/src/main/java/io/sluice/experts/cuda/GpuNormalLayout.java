@@ -74,6 +74,11 @@ public final class GpuNormalLayout extends GpuNormalCall {
     }
 
     @Override
+    boolean isEnabledBy(GpuNormalCall earlier) {
+        return false;
+    }
+
+    @Override
     void started(long number) {
         isStarted = true;
     }

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A call is prepared, then started any number of times: it runs in the buffer's {@linkplain GpuExpertBuffer#stream() stream}, and
  * neither allocates nor waits for the host. It throws {@link IllegalStateException} while the stream is being captured into a CUDA graph:
- * replays would store old numbers in the stream. Every rank starts the same calls in the same order; one without tokens calls as well.
+ * replays would store old numbers in the stream. {@link GpuExpertBuffer#graph} makes graphs of calls. Every rank starts the same calls in the same order; one without tokens calls as well.
  *
  * <pre>{@code
  * GpuNormalLayout layout = mode.prepareLayout(topkIdx, 0, tokens);

@@ -55,6 +55,36 @@ final class LowLatencyCall {
         return result;
     }
 
+    Kind kind() {
+        return kind;
+    }
+
+    BufferCore core() {
+        return core;
+    }
+
+    /** The launches of both halves. */
+    GpuWork whole() {
+        return whole;
+    }
+
+    /** Begins to start it, until the result's state is settled; returns the phase before. */
+    int begin() {
+        return kind == Kind.DISPATCH
+                ? state.beginDispatch(result.generation())
+                : state.beginCombine(result.generation());
+    }
+
+    /** Throws if it would write what an earlier call has not received; so many of its kind are started before it. */
+    void ensureFree(int ahead) {
+        order.ensureFree(kind, result.memory(), ahead);
+    }
+
+    /** It was started. */
+    void started() {
+        order.started(kind, result.memory());
+    }
+
     /** Starts both halves, and returns the number of their work. */
     long start(boolean isNumbered) {
         return start(whole, isNumbered, kind.done);
@@ -76,13 +106,11 @@ final class LowLatencyCall {
 
     private long start(GpuWork work, boolean isNumbered, int phase) {
         core.ensureUsable();
-        order.ensureFree(kind, result.memory());
-        int settled = kind == Kind.DISPATCH
-                ? state.beginDispatch(result.generation())
-                : state.beginCombine(result.generation());
+        ensureFree(0);
+        int settled = begin();
         try {
             long number = core.submit(work, isNumbered);
-            order.started(kind, result.memory());
+            started();
             settled = phase;
             return number;
         } finally {

@@ -11,10 +11,14 @@ final class LowLatencyOrder {
         this.results = results;
     }
 
-    /** Throws if the next one would write what an earlier one has not received. */
-    void ensureFree(LowLatencyCall.Kind kind, LowLatencyResultMemory of) {
+    /**
+     * Throws if one would write what an earlier one has not received.
+     *
+     * @param ahead how many of its kind are started before it
+     */
+    void ensureFree(LowLatencyCall.Kind kind, LowLatencyResultMemory of, int ahead) {
         LowLatencyResultMemory other = results.get(LowLatencyLayout.RESULTS - 1 - of.index());
-        if (other.holds(kind.sent, started[kind.ordinal()] + 1)) {
+        if (other.holds(kind.sent, started[kind.ordinal()] + 1 + ahead)) {
             throw new IllegalStateException(
                     "an earlier " + (kind == LowLatencyCall.Kind.DISPATCH ? "dispatch" : "combine")
                             + " waits for its second half: start that first");

@@ -25,6 +25,7 @@ class GpuNormalTest {
         final GpuExpertRanks ranks;
         final List<ExpertBuffer> hosts = new ArrayList<>();
         private final NormalShape shape;
+        private int runs;
 
         Buffers(NormalShape shape) {
             this.shape = shape;
@@ -43,9 +44,10 @@ class GpuNormalTest {
                 boolean isBiased,
                 boolean isSpecial,
                 long seed) {
-            String name = "%s, %s, %s, %s".formatted(shape, count, routing, options);
+            boolean isInGraphs = runs++ % 2 == 1;
+            String name = "%s, %s, %s, %s%s".formatted(shape, count, routing, options, isInGraphs ? ", in graphs" : "");
             NormalData data = NormalData.of(shape, count, routing, isSpecial, seed);
-            try (NormalRun run = new NormalRun(ranks, hosts, data, options, isBiased, name)) {
+            try (NormalRun run = new NormalRun(ranks, hosts, data, options, isBiased, isInGraphs, name)) {
                 run.round();
             }
         }

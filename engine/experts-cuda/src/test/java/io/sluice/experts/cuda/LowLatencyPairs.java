@@ -39,7 +39,8 @@ final class LowLatencyPairs implements AutoCloseable {
         CALL,
         HOOK,
         PREPARED,
-        HALVES
+        HALVES,
+        GRAPH
     }
 
     /** Which experts tokens choose. */
@@ -283,7 +284,7 @@ final class LowLatencyPairs implements AutoCloseable {
                 all.forEach(rank -> rank.xBytes.put());
                 yield results;
             }
-            case PREPARED, HALVES -> {
+            case PREPARED, HALVES, GRAPH -> {
                 List<LowLatencyResult> results = new ArrayList<>();
                 List<GpuDispatch> dispatches = new ArrayList<>();
                 for (Rank rank : all) {
@@ -299,6 +300,19 @@ final class LowLatencyPairs implements AutoCloseable {
                     // twice: the second has the same result
                     ranks.run(rank -> dispatches.get(rank)::start);
                     ranks.run(rank -> dispatches.get(rank)::start);
+                } else if (form == Form.GRAPH) {
+                    List<GpuExpertGraph> graphs = new ArrayList<>();
+                    for (Rank rank : all) {
+                        GpuDispatch dispatch = dispatches.get(rank.rank);
+                        graphs.add(ranks.buffer(rank.rank)
+                                .graph()
+                                .call(dispatch)
+                                .call(dispatch)
+                                .build());
+                    }
+                    ranks.run(rank -> graphs.get(rank)::start);
+                    ranks.run(rank -> graphs.get(rank)::start);
+                    prepared.addAll(graphs);
                 } else {
                     ranks.run(rank -> dispatches.get(rank)::startSend);
                     ranks.run(rank -> dispatches.get(rank)::startReceive);
@@ -352,11 +366,19 @@ final class LowLatencyPairs implements AutoCloseable {
                 all.forEach(rank -> rank.bytes(from.get(rank.rank)).fill(POISON));
                 each(rank -> future(hooks.get(rank.rank)::complete));
             }
-            case PREPARED, HALVES -> {
+            case PREPARED, HALVES, GRAPH -> {
                 List<GpuCombine> combines = new ArrayList<>();
                 all.forEach(rank -> combines.add(rank.combine(results.get(rank.rank), from.get(rank.rank))));
                 if (form == Form.PREPARED) {
                     ranks.run(rank -> combines.get(rank)::start);
+                } else if (form == Form.GRAPH) {
+                    List<GpuExpertGraph> graphs = new ArrayList<>();
+                    all.forEach(rank -> graphs.add(ranks.buffer(rank.rank)
+                            .graph()
+                            .call(combines.get(rank.rank))
+                            .build()));
+                    ranks.run(rank -> graphs.get(rank)::start);
+                    prepared.addAll(graphs);
                 } else {
                     ranks.run(rank -> combines.get(rank)::startSend);
                     ranks.run(rank -> combines.get(rank)::startReceive);

@@ -16,6 +16,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.IntFunction;
 
 /** Makes the same calls on GPUs and on memory of the host, and compares all bytes that they give. */
 final class NormalRun implements AutoCloseable {
@@ -28,6 +29,7 @@ final class NormalRun implements AutoCloseable {
     private final NormalOptions options;
     private final boolean isBiased;
     private final String name;
+    private final boolean isInGraphs;
     private final List<Rank> all = new ArrayList<>();
 
     /** What a rank has. */
@@ -50,6 +52,7 @@ final class NormalRun implements AutoCloseable {
             NormalData data,
             NormalOptions options,
             boolean isBiased,
+            boolean isInGraphs,
             String name) {
         this.ranks = ranks;
         this.hosts = hosts;
@@ -58,6 +61,7 @@ final class NormalRun implements AutoCloseable {
         this.options = options;
         this.isBiased = isBiased;
         this.name = name;
+        this.isInGraphs = isInGraphs;
         for (int rank = 0; rank < shape.ranks(); rank++) {
             Rank each = new Rank();
             each.x = memory(rank, MemorySegment.ofArray(data.x()[rank]));
@@ -90,8 +94,7 @@ final class NormalRun implements AutoCloseable {
 
     /** Layout, dispatch and combine, then the last two with a handle. */
     void round() {
-        ranks.run(rank -> all.get(rank).layout::start);
-        ranks.run(rank -> all.get(rank).dispatch::start);
+        start(rank -> List.of(all.get(rank).layout, all.get(rank).dispatch));
         for (int rank = 0; rank < shape.ranks(); rank++) {
             Rank own = all.get(rank);
             own.hostLayout = hosts.get(rank).layout(own.choices.host, GUARD, data.tokens()[rank], own.hostLayout);
@@ -121,13 +124,35 @@ final class NormalRun implements AutoCloseable {
         all.forEach(each -> each.hostHandle.close());
     }
 
+    /** Starts calls of each rank one by one, or in a graph, and waits for them. */
+    private void start(IntFunction<List<GpuNormalCall>> calls) {
+        if (!isInGraphs) {
+            int count = calls.apply(0).size();
+            for (int i = 0; i < count; i++) {
+                int call = i;
+                ranks.run(rank -> calls.apply(rank).get(call)::start);
+            }
+            return;
+        }
+        List<GpuExpertGraph> graphs = new ArrayList<>();
+        for (int rank = 0; rank < shape.ranks(); rank++) {
+            GpuExpertGraph.Builder graph = ranks.buffer(rank).graph();
+            calls.apply(rank).forEach(graph::call);
+            graphs.add(graph.build());
+        }
+        // the second replay has the same results
+        ranks.run(rank -> graphs.get(rank)::start);
+        ranks.run(rank -> graphs.get(rank)::start);
+        graphs.forEach(GpuExpertGraph::close);
+    }
+
     private void again() {
         List<GpuNormalDispatch> again = new ArrayList<>();
         for (int rank = 0; rank < shape.ranks(); rank++) {
             Rank own = all.get(rank);
             again.add(mode(rank).prepareDispatchAgain(own.x.gpu, GUARD, own.dispatch.handle(), options));
         }
-        ranks.run(rank -> again.get(rank)::start);
+        start(rank -> List.of(again.get(rank)));
         List<NormalResult> results = onHosts((rank, callback) -> hosts.get(rank)
                 .dispatchAgain(all.get(rank).x.host, GUARD, all.get(rank).hostHandle, options, callback));
         for (int rank = 0; rank < shape.ranks(); rank++) {
@@ -278,7 +303,7 @@ final class NormalRun implements AutoCloseable {
                             null));
             result.close();
         }
-        ranks.run(rank -> combines.get(rank)::start);
+        start(rank -> List.of(combines.get(rank)));
         onHosts((HostCall<MemoryRegion>) (rank, callback) -> {
             Rank own = all.get(rank);
             hosts.get(rank)
