@@ -1,4 +1,4 @@
-/* Tokens, their experts and their 8-bit floats, value by value; and the kernel that tells of a rank's end. */
+/* Tokens, their experts and their 8-bit floats, value by value; and the kernel by which a rank says that it has left. */
 #include "expert_driver.h"
 
 #include <string.h>
