@@ -42,6 +42,8 @@ for run in "${runs[@]}"; do
     continue
   else
     sanitizer=(compute-sanitizer --tool "$run" --error-exitcode 1)
+    # The program checks each call itself, and expects one to fail: that which asks for a parameter after the last.
+    [[ $run != memcheck ]] || sanitizer+=(--report-api-errors no)
   fi
   if timeout -k 2 "$bound" ${sanitizer[@]+"${sanitizer[@]}"} "${command[@]}"; then
     echo "$run: passed in $((SECONDS - began)) s"
