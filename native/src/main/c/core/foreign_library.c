@@ -26,40 +26,48 @@ static const char *const variables[] = {"IPATH_NO_BACKTRACE=1", "HFI_NO_BACKTRAC
 static pthread_mutex_t running = PTHREAD_MUTEX_INITIALIZER;
 static bool variables_are_set;
 
-static bool is_set(const char *variable) {
+/* Where a table has a variable of the same name, or its end. */
+static size_t place_of(char *const *table, size_t count, const char *variable) {
     size_t length = strcspn(variable, "=") + 1;
-    for (char **entry = environ; entry != NULL && *entry != NULL; entry++) {
-        if (strncmp(*entry, variable, length) == 0) {
-            return true;
-        }
+    size_t at = 0;
+    while (at < count && strncmp(table[at], variable, length) != 0) {
+        at++;
     }
-    return false;
+    return at;
 }
 
 /*
  * Replaces the table in one step and frees nothing: a concurrent getenv walks the old or the new table, whereas setenv
  * may free the old one. The texts are copied because this library may be unloaded.
  */
-static void set_variables(void) {
+static void set_variables(const char *const *set, size_t added, bool replaces) {
     size_t count = 0;
     while (environ != NULL && environ[count] != NULL) {
         count++;
     }
-    char **table = malloc((count + VARIABLES + 1) * sizeof *table);
+    char **table = malloc((count + added + 1) * sizeof *table);
     if (table == NULL) {
         return;
     }
     if (count > 0) {
         memcpy(table, environ, count * sizeof *table);
     }
-    for (size_t i = 0; i < VARIABLES; i++) {
-        char *copy = is_set(variables[i]) ? NULL : strdup(variables[i]);
+    for (size_t i = 0; i < added; i++) {
+        size_t at = place_of(table, count, set[i]);
+        char *copy = at < count && !replaces ? NULL : strdup(set[i]);
         if (copy != NULL) {
-            table[count++] = copy;
+            table[at] = copy;
+            count += at == count;
         }
     }
     table[count] = NULL;
     __atomic_store_n(&environ, table, __ATOMIC_RELEASE);
+}
+
+void foreign_library_set(const char *const *set, size_t count) {
+    pthread_mutex_lock(&running);
+    set_variables(set, count, true);
+    pthread_mutex_unlock(&running);
 }
 
 struct run {
@@ -148,7 +156,7 @@ void foreign_library_run(void (*load)(void *argument), void *argument, struct fo
     pthread_mutex_lock(&running);
     if (!variables_are_set) {
         variables_are_set = true;
-        set_variables();
+        set_variables(variables, VARIABLES, false);
     }
     struct signal_handlers handlers;
     struct signal_claim claimed = {0};

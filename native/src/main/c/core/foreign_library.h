@@ -24,6 +24,9 @@ struct foreign_claim {
  */
 void foreign_library_run(void (*load)(void *argument), void *argument, struct foreign_claim *claim);
 
+/* Sets variables of the environment, each name=value, in place of those that there are; as safe as the above. */
+void foreign_library_set(const char *const *set, size_t count);
+
 #define FOREIGN_CAUSE_BYTES 1024
 
 /* A library that is opened at most once, and never closed after a success. */

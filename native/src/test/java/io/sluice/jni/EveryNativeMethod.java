@@ -15,6 +15,7 @@ final class EveryNativeMethod {
             CudaMemory.class,
             CudaModule.class,
             CudaStream.class,
+            DynamicLibrary.class,
             Epoll.class,
             Errno.class,
             EventDescriptor.class,
