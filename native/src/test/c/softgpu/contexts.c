@@ -97,3 +97,8 @@ EXPORT cuda_result cuCtxEnablePeerAccess(cuda_context peer, unsigned flags) {
     world_release();
     return was_enabled ? CUDA_PEER_ACCESS_ALREADY_ENABLED : CUDA_SUCCESS;
 }
+
+EXPORT int soft_gpu_current(void) {
+    struct CUctx_st *context = context_current();
+    return context == NULL ? -1 : context->ordinal;
+}

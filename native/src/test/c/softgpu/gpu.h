@@ -146,7 +146,7 @@ int dma_flush_ways(void);
 
 enum step { STEP_AGAIN, STEP_DONE, STEP_FAILED };
 
-enum operation_kind { COPY, FILL, WRITE_WORD, RECORD, WAIT_EVENT, CALL, LAUNCH };
+enum operation_kind { COPY, FILL, WRITE_WORD, RECORD, WAIT_EVENT, CALL, LAUNCH, POLL };
 
 #define MAXIMUM_ARGUMENT_BYTES 4096
 /* What the twin of a kernel that waits keeps between its steps, 0 at first. */
@@ -162,6 +162,7 @@ struct operation {
     struct CUevent_st *event;
     uint64_t recording;
     void (*function)(void *);
+    int (*poll)(void *);
     void *argument;
     const struct twin *twin;
     unsigned blocks;

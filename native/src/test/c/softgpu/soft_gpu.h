@@ -43,6 +43,13 @@ void soft_gpu_rdma(int scope, int ways);
 void soft_gpu_refuse_peer_atomics(int refuse);
 /* Where the host finds the bytes that a GPU has at an address; NULL if it does not reach them all. */
 void *soft_gpu_bytes(int ordinal, uint64_t address, uint64_t bytes);
+/* The ordinal of the calling thread's GPU; -1 if it has none. */
+int soft_gpu_current(void);
+/*
+ * Adds an operation to a stream, for libraries that bring kernels of their own: it is called again and again until it returns
+ * something else than 0, and must neither wait nor call the driver. Returns 0 or the driver's error.
+ */
+int soft_gpu_poll(void *stream, int (*poll)(void *argument), void *argument);
 /*
  * Counts objects: "allocations", "mappings", "streams", "events", "modules", "graphs" (instances), "registrations", "imports" (until now),
  * "launches" (until now), "copies" (until now), "crossings" (copies by one GPU of another's memory, until now), "flushes" (of adapters' writes, until now); -1 for another name.

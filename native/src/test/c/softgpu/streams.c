@@ -85,6 +85,9 @@ static bool is_ready(struct CUstream_st *stream, struct operation *operation) {
         operation->step = operation->twin->step(stream->ordinal, operation->arguments, operation->own);
         return operation->step != STEP_AGAIN;
     }
+    if (operation->kind == POLL) {
+        return operation->poll(operation->argument) != 0;
+    }
     return operation->kind != LAUNCH || operation->twin->is_ready == NULL
             || operation->twin->is_ready(stream->ordinal, operation->arguments);
 }
@@ -139,6 +142,7 @@ static bool carry_out(struct CUstream_st *stream, struct operation *operation) {
                     ? operation->step == STEP_DONE
                     : operation->twin->run(ordinal, operation->arguments);
         case WAIT_EVENT:
+        case POLL:
             return true;
     }
     return false;
@@ -480,6 +484,18 @@ EXPORT cuda_result cuLaunchHostFunc(cuda_stream stream, void (*function)(void *a
         return CUDA_OUT_OF_MEMORY;
     }
     operation->function = function;
+    operation->argument = argument;
+    return stream_add(stream, operation);
+}
+
+EXPORT int soft_gpu_poll(void *stream, int (*poll)(void *argument), void *argument) {
+    CONTEXT(context)
+    (void)context;
+    struct operation *operation = operation_make(POLL);
+    if (operation == NULL) {
+        return CUDA_OUT_OF_MEMORY;
+    }
+    operation->poll = poll;
     operation->argument = argument;
     return stream_add(stream, operation);
 }
