@@ -38,6 +38,11 @@ public abstract class CommBackendContract {
     /** Forms the team on which back ends are opened. */
     protected abstract ExpertRanks form(int size);
 
+    /** Ends what {@link #form} has returned; a test may have closed an engine of it. */
+    protected void end(ExpertRanks formed) {
+        formed.close();
+    }
+
     /** Returns the provider under test. */
     protected abstract CommBackendProvider provider();
 
@@ -57,7 +62,7 @@ public abstract class CommBackendContract {
             backends.stream().map(CommBackend::closeAsync).toList().forEach(Patience::await);
         }
         if (ranks != null) {
-            ranks.close();
+            end(ranks);
         }
     }
 
