@@ -4,7 +4,7 @@
 # The tests on a real RDMA driver, and their reports.
 readonly softroce=$root/samples/src/test/softroce softroce_results=$root/target/softroce
 # The modules with tests, in the order of their layers.
-readonly MODULES=(native engine/{core,testkit,cuda,collectives,collectives-cuda,experts,experts-cuda} metrics reactive-api/{reactor,directory,directory-contract,directory-etcd,directory-redis,directory-vertx,vertx} samples{,/snippets} docs/site)
+readonly MODULES=(native engine/{core,testkit,cuda,collectives,collectives-cuda,experts,experts-cuda,comm-backends} metrics reactive-api/{reactor,directory,directory-contract,directory-etcd,directory-redis,directory-vertx,vertx} samples{,/snippets} docs/site)
 readonly REPEATS_FOLDER=$root/target/repeat
 
 print_test_usage() {

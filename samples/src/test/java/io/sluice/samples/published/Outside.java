@@ -243,6 +243,11 @@ final class Outside implements AutoCloseable {
                 abort(file + " is not built: ./sluice test, or mvn verify, makes all jars before this test");
             }
             Files.copy(file, place.resolve(name + ".jar"));
+            Path tests = file.resolveSibling(name + "-tests.jar");
+            if (Files.exists(tests)) {
+                // what tests of other modules need
+                Files.copy(tests, place.resolve(tests.getFileName()));
+            }
         }
     }
 

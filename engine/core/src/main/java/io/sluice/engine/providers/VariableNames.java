@@ -94,9 +94,14 @@ public final class VariableNames {
     /** Read by expert buffers, which are in a module above this. */
     static final List<String> OF_EXPERTS = List.of(PREFIX + "COMM_BACKEND");
 
+    /** Read by what carries expert buffers over other libraries. */
+    static final List<String> OF_BACKENDS = Stream.of("COMM_GPU", "NCCL_LIBRARY", "NVSHMEM_LIBRARY")
+            .map(PREFIX::concat)
+            .toList();
+
     /** Read by the command line and what starts it. */
     private static final List<String> OF_PROGRAMS = Stream.of(
-                    "AOT", "CACHE", "JAVA_HOME", "JAVA_OPTIONS", "LOG_LEVEL", "NCCL_LIBRARY", "NO_INSTALL", "PEERS")
+                    "AOT", "CACHE", "JAVA_HOME", "JAVA_OPTIONS", "LOG_LEVEL", "NO_INSTALL", "PEERS")
             .map(PREFIX::concat)
             .toList();
 
@@ -136,7 +141,8 @@ public final class VariableNames {
     }
 
     private static Stream<String> known() {
-        return Stream.of(OF_ENGINE, OF_CUDA, OF_EXPERTS, OF_PROGRAMS).flatMap(List::stream);
+        return Stream.of(OF_ENGINE, OF_CUDA, OF_EXPERTS, OF_BACKENDS, OF_PROGRAMS)
+                .flatMap(List::stream);
     }
 
     private static boolean isOfAnotherTransport(String name) {

@@ -26,6 +26,7 @@ class VariableNamesTest {
     private static final Path SOURCES = Path.of("src/main/java");
     private static final Path SOURCES_OF_CUDA = Path.of("../cuda/src/main/java");
     private static final Path SOURCES_OF_EXPERTS = Path.of("../experts/src/main/java");
+    private static final Path SOURCES_OF_BACKENDS = Path.of("../comm-backends/src/main/java");
     private static final Pattern PREFIX = Pattern.compile("VARIABLES = \"(SLUICE_[A-Z]+_)\"");
     private static final Pattern WHOLE = Pattern.compile("\"(SLUICE_[A-Z_]*[A-Z])\"");
     private static final Pattern IN_TRANSPORT = Pattern.compile("VARIABLES \\+ \"([A-Z_]+)\"");
@@ -85,6 +86,7 @@ class VariableNamesTest {
         assertThat(VariableNames.OF_ENGINE).containsExactlyInAnyOrderElementsOf(readIn(SOURCES));
         assertThat(VariableNames.OF_CUDA).containsExactlyInAnyOrderElementsOf(readIn(SOURCES_OF_CUDA));
         assertThat(VariableNames.OF_EXPERTS).containsExactlyInAnyOrderElementsOf(readIn(SOURCES_OF_EXPERTS));
+        assertThat(VariableNames.OF_BACKENDS).containsExactlyInAnyOrderElementsOf(readIn(SOURCES_OF_BACKENDS));
     }
 
     private static Set<String> readIn(Path sources) throws IOException {
