@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A hundred times more is wanted than the path to the peer carries, for long. */
+@Tag("filler")
 class OverloadTest {
     private static final long RATE = 32 << 20;
     private static final int CHUNK = 16 << 10;

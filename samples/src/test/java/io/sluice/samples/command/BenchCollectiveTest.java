@@ -84,6 +84,7 @@ class BenchCollectiveTest {
     }
 
     @Test
+    @Tag("soak")
     void endsAllItsProcessesWhenItIsInterrupted() throws IOException {
         try (SluiceProcess bench = SluiceProcess.start(
                 folder,

@@ -35,6 +35,7 @@ class BenchExpertsTest {
     }
 
     @Test
+    @Tag("soak")
     void measuresAndVerifiesNormalMode() throws IOException {
         JsonNode line = measure(
                 "normal",

@@ -36,6 +36,7 @@ class BenchFindingsTest {
 
     /** Vectored transfers of more elements than may be in flight, and large elements: the window bounds both. */
     @ParameterizedTest
+    @Tag("soak")
     @CsvSource("readv, reactor")
     void whatIsInFlightIsCountedInElements(String operation, String api) throws IOException {
         try (SluiceProcess bench = SluiceProcess.run(

@@ -101,6 +101,7 @@ class BenchProgramTest {
     }
 
     @Test
+    @Tag("soak")
     void memoryThatIsNotMappedIsNotCopied() throws IOException {
         try (SluiceProcess bench = SluiceProcess.run(
                 folder, "bench", "--loopback", "--transport=tcp", "--memcpy", "--size=64KiB", "--duration=" + SHORT)) {

@@ -200,6 +200,7 @@ class CompareProgramTest {
     }
 
     @Test
+    @Tag("soak")
     void sigintEndsAllProcessesAndShowsWhatThereIs() throws IOException {
         try (SluiceProcess compare = SluiceProcess.start(
                 folder,

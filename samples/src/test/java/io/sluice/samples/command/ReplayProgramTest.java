@@ -126,6 +126,7 @@ class ReplayProgramTest {
     }
 
     @Test
+    @Tag("soak")
     void aMalformedLineIsLeftOutAndCounted() throws IOException {
         Files.writeString(trace, "nothing\n" + TRACE);
         try (SluiceProcess replay = SluiceProcess.run(
@@ -147,6 +148,7 @@ class ReplayProgramTest {
     }
 
     @Test
+    @Tag("soak")
     void aPoolThatARequestNeverFitsIntoIsNamed() throws IOException {
         try (SluiceProcess replay =
                 SluiceProcess.run(folder, "replay", "--trace", trace.toString(), "--pool", "1MiB")) {

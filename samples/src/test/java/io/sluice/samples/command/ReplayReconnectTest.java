@@ -105,6 +105,7 @@ class ReplayReconnectTest {
     }
 
     @Test
+    @Tag("soak")
     void aDecodeSideThatStaysAwayEndsTheRunInTime() throws IOException {
         ProgramRun replay = ProgramRun.of(
                 "replay", "--connect", "127.0.0.1:" + port, "--reconnect", "1s", "--trace", trace().toString());

@@ -21,11 +21,13 @@ final class SluiceProcess implements AutoCloseable {
     static final Duration BOUND = Patience.BOUND;
 
     /**
-     * Options of the virtual machine. A process that ends before code is hot gains nothing by the compiler for hot code, which takes a processor for
-     * itself; a small one needs no collector with threads of its own.
+     * Options of the virtual machine. A process that ends before code is hot gains nothing by the compiler for hot code, and
+     * little by the other one; a small one needs no collector with threads of its own, and no figures for jstat.
      */
     static final List<String> OPTIONS = List.of(
             "-XX:TieredStopAtLevel=1",
+            "-XX:CompileThresholdScaling=4",
+            "-XX:-UsePerfData",
             "-XX:+UseSerialGC",
             "-Xmx256m",
             "-Xcheck:jni",

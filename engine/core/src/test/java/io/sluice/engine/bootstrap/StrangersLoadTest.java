@@ -32,6 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
  * for its turn, and be refused when too many wait; they take seven eighths of all places at most. The figures are printed;
  * docs/security.md has those of a whole run.
  */
+@Tag("filler")
 class StrangersLoadTest {
     private static final String TOKEN = "the token of this test";
     private static final byte[] OTHER_TOKEN = "the token of other engines".getBytes(StandardCharsets.UTF_8);

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -22,6 +23,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * A connection can be used as soon as connect has completed, though the acceptor's lanes may have come to another poller than
  * its session and are still on their way there.
  */
+@Tag("filler")
 class AttachAtOnceTest {
     private static final int ROUNDS = 600;
     private static final int TOGETHER = 6;

@@ -305,14 +305,14 @@ interface InFlightWindowContract extends Contract {
     default void smallTransfersPassWhileALargeOneRuns() {
         // Not that they overtake it, only that it cannot starve them, nor they it.
         try (EnginePair pair = EnginePair.open(transport(), both -> both.windowBytes(1 << 20))) {
-            MemoryRegion local = pair.local(64 << 20);
-            RemoteRegion remote = pair.attach(pair.served(64 << 20));
+            MemoryRegion local = pair.local(24 << 20);
+            RemoteRegion remote = pair.attach(pair.served(24 << 20));
             List<TerminalSignal> signals = new ArrayList<>();
-            signals.add(pair.write(local, 0, remote, 0, 64 << 20));
+            signals.add(pair.write(local, 0, remote, 0, 24 << 20));
             for (int i = 0; i < 2_000; i++) {
                 signals.add(pair.write(local, 0, remote, 0, 8));
                 if (i % 500 == 0) {
-                    signals.add(pair.read(local, 0, remote, 0, 8 << 20));
+                    signals.add(pair.read(local, 0, remote, 0, 3 << 20));
                 }
             }
             TerminalSignal.awaitAllSuccess(signals);

@@ -112,7 +112,7 @@ interface OrderContract extends Contract {
     @ValueSource(ints = {1, 4})
     @Tag(DRIVER)
     default void notificationWaitsForWritesThatWaitForCredits(int lanes) {
-        long bytes = 32 << 20;
+        long bytes = 16 << 20;
         try (EnginePair pair = EnginePair.open(
                 transport(), both -> both.lanes(lanes).windowBytes(1 << 20).windowOperations(2))) {
             MemoryRegion source = filled(pair.local(bytes), 12);
@@ -129,8 +129,8 @@ interface OrderContract extends Contract {
                     }))
                     .request(1);
             List<TerminalSignal> signals = new ArrayList<>();
-            for (long at = 0; at < bytes; at += 4 << 20) {
-                signals.add(pair.write(source, at, remote, at, 4 << 20));
+            for (long at = 0; at < bytes; at += 2 << 20) {
+                signals.add(pair.write(source, at, remote, at, 2 << 20));
             }
             TerminalSignal notified = pair.notify(new byte[] {1});
             await(checked);

@@ -29,7 +29,7 @@ interface VolumeContract extends Contract {
     int SLOT_BYTES = 48;
     int OUTSTANDING = 10_000;
     /** How much of the largest regions the short test touches. */
-    long MOST_TOUCHED = 96L << 20;
+    long MOST_TOUCHED = 24L << 20;
 
     @Test
     default void verySmallTransfersArriveByteByByte() throws InterruptedException {

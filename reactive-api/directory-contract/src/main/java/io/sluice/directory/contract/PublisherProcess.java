@@ -44,6 +44,8 @@ public final class PublisherProcess implements ContractPublisher {
                 "-Xmx256m",
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
+                "-XX:CompileThresholdScaling=4",
+                "-XX:-UsePerfData",
                 "--enable-native-access=ALL-UNNAMED",
                 "-cp",
                 System.getProperty("java.class.path"),

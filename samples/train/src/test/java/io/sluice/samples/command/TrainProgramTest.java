@@ -23,6 +23,7 @@ class TrainProgramTest {
     private Path folder;
 
     @Test
+    @Tag("soak")
     void ranksTogetherSaveTheModelOfOneProcess() throws IOException {
         Path model = folder.resolve("model.safetensors");
         JsonNode together = train("--steps", STEPS, "--ranks", "2", "--save", model.toString());

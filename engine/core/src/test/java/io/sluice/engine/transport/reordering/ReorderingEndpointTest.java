@@ -14,9 +14,11 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The disorder that the endpoints let through, and the disorder that they hide. */
+@Tag("filler")
 class ReorderingEndpointTest {
     private static final int SEEDS = 10;
 

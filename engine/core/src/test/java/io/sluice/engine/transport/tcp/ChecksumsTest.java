@@ -32,11 +32,13 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A connection with checksums over a path that damages what goes along it. */
+@Tag("filler")
 class ChecksumsTest {
     private static final long LOCAL = 1;
     private static final long SERVED = 2;

@@ -20,12 +20,14 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Thousands of sessions that are right up to a point: with any damage to the rest the engine loses no byte outside the
  * slice, no descriptor and no other connection, and throws no unexpected exception.
  */
+@Tag("filler")
 class DamagedTrafficTest {
     // most of a session is waiting, so that many go on at once
     private static final int THREADS = 16;

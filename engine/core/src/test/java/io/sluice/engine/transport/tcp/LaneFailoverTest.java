@@ -36,6 +36,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A lane of several that fails takes nothing with it: what it carried goes over the others, and nothing happens twice. */
+@Tag("filler")
 class LaneFailoverTest {
     private static final int LANES = 3;
     private static final int SLOT = 96 << 10;

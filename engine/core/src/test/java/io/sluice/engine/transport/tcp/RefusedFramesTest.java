@@ -16,11 +16,13 @@ import io.sluice.testkit.Patience;
 import java.util.Set;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A peer that exceeds its rights gets a refusal and no bytes, and keeps its connection. */
+@Tag("filler")
 class RefusedFramesTest {
     private static final int PIECE = 64;
     private static final int SLICE = GuardedTarget.SLICE;

@@ -14,12 +14,14 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Puts, signals and atomic operations of a peer that asks for what it was not given, or breaks the rules of a lane. */
+@Tag("filler")
 class WordFramesTest {
     private static final int SLICE = GuardedTarget.SLICE;
 
