@@ -37,7 +37,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A kernel waits for the other ranks no longer than the {@linkplain GpuTeamOptions#timeout() time-out}. When one does not come, is
  * lost, or starts another collective, the team is revoked: all later collectives of all ranks end with an error, and the results of those
- * under way are undefined. Other ranks may still write to a region here then, until {@link MemoryRegion#close()} of it has completed. Kernels that wait take multiprocessors: two teams whose kernels fill a GPU may hold up each other.
+ * under way are undefined. Other ranks may still write to a region here then, until {@link MemoryRegion#close()} of it has completed.
+ * Kernels that wait take multiprocessors: two teams whose kernels fill a GPU may hold up each other.
  *
  * <p>Any thread, but one at a time starts collectives.
  */

@@ -15,9 +15,10 @@ import java.util.concurrent.CompletableFuture;
  * #stream() stream}, behind what the stream has; work that is given to the stream later follows them. All ranks make the same calls in
  * the same order.
  *
- * <p>A kernel waits for the other ranks no longer than its time-out. When a rank does not come, is lost, closes its buffer or calls
- * something else, calls that wait for it and later ones end with an error on all ranks, and the results of those under way are undefined. Kernels that
- * wait take multiprocessors: two buffers whose kernels fill a GPU may hold up each other.
+ * <p>A kernel waits for the other ranks no longer than its time-out. When a rank does not come, is lost, closes its buffer
+ * or calls something else, calls that wait for it and later ones end with an error on all ranks, and the results of those
+ * under way are undefined. Kernels that wait take multiprocessors: two buffers whose kernels fill a GPU may hold up each
+ * other.
  *
  * <p>Any thread, but one at a time starts calls.
  */

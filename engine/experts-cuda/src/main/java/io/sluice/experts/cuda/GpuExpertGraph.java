@@ -75,7 +75,9 @@ public final class GpuExpertGraph implements AutoCloseable {
         }
 
         /**
-         * Adds work behind what is there, such as kernels of the experts.
+         * Adds work behind what is there, such as kernels of the experts. It runs in each replay, also behind a call that has
+         * failed and whose result is undefined. A module of its kernels that is closed is unloaded once the graph is closed as
+         * well.
          *
          * @param work of the buffer's stream
          * @return this
@@ -107,7 +109,7 @@ public final class GpuExpertGraph implements AutoCloseable {
      * order; whether in a graph or one by one makes no difference to others.
      *
      * @return the number of the last one in {@link GpuExpertBuffer#stream()}, to wait for by {@link GpuExpertBuffer#onReached}; if one of
-     *     them fails, the calls after it do nothing, and the wait ends with the error
+     *     them fails, the calls after it do nothing, works run all the same, and the wait ends with the error
      * @throws io.sluice.engine.SluiceException the buffer's error, if it has failed; or if the driver refuses it, with which the buffers
      *     of all ranks fail
      * @throws io.sluice.engine.TooManyPendingException if too much is under way in the stream. Nothing was started

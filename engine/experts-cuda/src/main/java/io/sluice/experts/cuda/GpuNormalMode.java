@@ -6,13 +6,15 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The calls of normal mode on a {@link GpuExpertBuffer}, for many tokens: {@linkplain #prepareDispatch dispatch} sends a token once to each rank
- * that has one of its experts, and the rows of the result have no gaps. {@linkplain #prepareCombine Combine} adds, without weights, what each
- * rank made of a token. The bytes are those of {@link io.sluice.experts.NormalOperations} on host memory.
+ * The calls of normal mode on a {@link GpuExpertBuffer}, for many tokens: {@linkplain #prepareDispatch dispatch} sends a
+ * token once to each rank that has one of its experts, and the rows of the result have no gaps. {@linkplain
+ * #prepareCombine Combine} adds, without weights, what each rank made of a token. The bytes are those of {@link
+ * io.sluice.experts.NormalOperations} on host memory.
  *
- * <p>A call is prepared, then started any number of times: it runs in the buffer's {@linkplain GpuExpertBuffer#stream() stream}, and
- * neither allocates nor waits for the host. It throws {@link IllegalStateException} while the stream is being captured into a CUDA graph:
- * replays would store old numbers in the stream. {@link GpuExpertBuffer#graph} makes graphs of calls. Every rank starts the same calls in the same order; one without tokens calls as well.
+ * <p>A call is prepared, then started any number of times: it runs in the buffer's {@linkplain GpuExpertBuffer#stream()
+ * stream}, and neither allocates nor waits for the host. It throws {@link IllegalStateException} while the stream is being
+ * captured into a CUDA graph: replays would store old numbers in the stream. {@link GpuExpertBuffer#graph} makes graphs of
+ * calls. Every rank starts the same calls in the same order; one without tokens calls as well.
  *
  * <pre>{@code
  * GpuNormalLayout layout = mode.prepareLayout(topkIdx, 0, tokens);
