@@ -231,44 +231,43 @@ class GpuExpertGraphTest {
         try (LowLatencyPairs pairs = pairs()) {
             Round round = Round.of(pairs);
             List<GpuExpertGraph> graphs = new ArrayList<>();
-            List<AutoCloseable> open = new ArrayList<>();
-            for (int i = 0; i < 2; i++) {
-                GpuExpertBuffer buffer = pairs.ranks.buffer(i);
-                GpuModule module = GpuModule.load(
-                        buffer.stream().device(), CudaKernels.ptx().getBytes(US_ASCII));
-                MappedRegion y = MappedRegion.of(pairs.rank(i).y);
-                open.addAll(List.of(y, module));
-                GpuWork fill = buffer.stream()
-                        .work()
-                        .launch(
-                                module.kernel("sluice_fill_pattern"),
-                                LaunchShape.of(2, 64),
-                                KernelArguments.ofLongs(
-                                        y.address(), pairs.rank(i).y.length(), 5))
-                        .uses(y)
-                        .build();
-                graphs.add(buffer.graph()
-                        .call(round.dispatches().get(i))
-                        .work(fill)
-                        .call(round.combines().get(i))
-                        .build());
-                pairs.rank(i).yBytes.fill(0);
-            }
-            pairs.ranks.run(rank -> graphs.get(rank)::start);
-            byte[] sums = pairs.rank(0).outBytes.get().toArray(ValueLayout.JAVA_BYTE);
-            MemorySegment y = pairs.rank(0).yBytes.get();
-            for (int i = 0; i < 64; i++) {
-                // the kernel's, of 64 bits
-                assertThat(y.get(ValueLayout.JAVA_BYTE, i)).isEqualTo((byte) ((5L + i) * 0x9e3779b97f4a7c15L >>> 56));
-            }
-            assertThat(sums).isNotEqualTo(new byte[sums.length]);
-            open.forEach(each -> {
-                try {
-                    each.close();
-                } catch (Exception e) {
-                    throw new AssertionError(e);
+            List<Runnable> open = new ArrayList<>();
+            try {
+                for (int i = 0; i < 2; i++) {
+                    GpuExpertBuffer buffer = pairs.ranks.buffer(i);
+                    GpuModule module = GpuModule.load(
+                            buffer.stream().device(), CudaKernels.ptx().getBytes(US_ASCII));
+                    open.add(module::close);
+                    MappedRegion y = MappedRegion.of(pairs.rank(i).y);
+                    open.add(y::close);
+                    GpuWork fill = buffer.stream()
+                            .work()
+                            .launch(
+                                    module.kernel("sluice_fill_pattern"),
+                                    LaunchShape.of(2, 64),
+                                    KernelArguments.ofLongs(
+                                            y.address(), pairs.rank(i).y.length(), 5))
+                            .uses(y)
+                            .build();
+                    graphs.add(buffer.graph()
+                            .call(round.dispatches().get(i))
+                            .work(fill)
+                            .call(round.combines().get(i))
+                            .build());
+                    pairs.rank(i).yBytes.fill(0);
                 }
-            });
+                pairs.ranks.run(rank -> graphs.get(rank)::start);
+                byte[] sums = pairs.rank(0).outBytes.get().toArray(ValueLayout.JAVA_BYTE);
+                MemorySegment y = pairs.rank(0).yBytes.get();
+                for (int i = 0; i < 64; i++) {
+                    // the kernel's, of 64 bits
+                    assertThat(y.get(ValueLayout.JAVA_BYTE, i))
+                            .isEqualTo((byte) ((5L + i) * 0x9e3779b97f4a7c15L >>> 56));
+                }
+                assertThat(sums).isNotEqualTo(new byte[sums.length]);
+            } finally {
+                open.forEach(Runnable::run);
+            }
         }
     }
 
