@@ -17,6 +17,8 @@
 #define PAGE 4096
 #define LOG_BYTES 4096
 #define LOOK_NANOS 50000
+#define NANOS_OF_MILLI UINT64_C(1000000)
+#define MOST_MILLIS 1000000000
 
 static struct {
 #define MEMBER(name, symbol, parameters) cuda_result(*name) parameters;
@@ -49,6 +51,7 @@ static unsigned kernel_count;
 static pthread_barrier_t meeting;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static cuda_address shared[RANKS];
+static uint64_t patience_nanos;
 
 static _Noreturn void complain(const char *what, va_list arguments) {
     vfprintf(stderr, what, arguments);
@@ -72,6 +75,10 @@ _Noreturn void fail(const struct rank *rank, const char *what, ...) {
 
 unsigned number_of(const struct rank *rank) {
     return rank->number;
+}
+
+uint64_t patience(void) {
+    return patience_nanos;
 }
 
 static const char *name_of(cuda_result result) {
@@ -181,10 +188,14 @@ static void *run(void *argument) {
 }
 
 int main(int count, char **arguments) {
-    if (count != 3) {
-        fprintf(stderr, "usage: %s LIBRARY FOLDER (in the place of libcuda; of the PTX)\n", arguments[0]);
+    char *end = NULL;
+    long millis = count == 4 ? strtol(arguments[3], &end, 10) : 0;
+    if (millis < 1 || millis > MOST_MILLIS || *end != '\0') {
+        fprintf(stderr, "usage: %s LIBRARY FOLDER MILLIS (in the place of libcuda; of the PTX; kernels wait for the other rank)\n",
+                arguments[0]);
         return 2;
     }
+    patience_nanos = (uint64_t)millis * NANOS_OF_MILLI;
     setenv("CUDA_MODULE_LOADING", "EAGER", 1);
     load_library(arguments[1]);
     int found = 0;

@@ -13,8 +13,6 @@
 #include <stdint.h>
 
 #define RANKS 2
-/* How long a kernel waits for the other rank's: sanitizers make both slow. */
-#define PATIENCE_NANOS (UINT64_C(40) * 1000 * 1000 * 1000)
 
 struct rank;
 
@@ -35,6 +33,9 @@ void run_rank(struct rank *rank);
 /* ---- what it has for that ---- */
 
 unsigned number_of(const struct rank *rank);
+
+/* How long a kernel waits for the other rank's, in nanoseconds: sanitizers make both slow. */
+uint64_t patience(void);
 
 /* Ends the program. */
 _Noreturn void fail(const struct rank *rank, const char *what, ...) __attribute__((format(printf, 2, 3)));

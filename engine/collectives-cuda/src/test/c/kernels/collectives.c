@@ -58,7 +58,7 @@ static void form(struct member *member, struct rank *rank) {
         .state = scratch + state_at,
         .host = host,
         .slot_bytes = slot_bytes,
-        .patience = PATIENCE_NANOS,
+        .patience = patience(),
         .rank = number_of(rank),
         .ranks = RANKS,
     };

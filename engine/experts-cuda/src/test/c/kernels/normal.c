@@ -225,7 +225,7 @@ static void dispatch(struct caller *caller, enum format format, bool is_again, u
         .to = is_again ? 0 : caller->layout,
         .handle = caller->handle,
         .summary = caller->summary_address,
-        .patience = PATIENCE_NANOS,
+        .patience = patience(),
         .tokens = caller->tokens,
         .slot = slot,
         .worst = worst,
@@ -269,7 +269,7 @@ static void combine(struct caller *caller, bool has_bias) {
         .out = caller->out,
         .handle = caller->handle,
         .rows = ROWS,
-        .patience = PATIENCE_NANOS,
+        .patience = patience(),
         .tokens = caller->tokens,
         .senders = SENDERS,
     };

@@ -2,7 +2,10 @@ package io.sluice.jni;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.testkit.Patience;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -17,15 +20,18 @@ class KernelProgramsTest {
     Path folder;
 
     private ChildJvm.Output run(String devices, String... arguments) throws Exception {
-        String[] command = new String[2 + arguments.length];
-        command[0] = "bash";
-        command[1] = SCRIPT.toString();
-        System.arraycopy(arguments, 0, command, 2, arguments.length);
+        return run(Long.toString(Patience.BOUND.toSeconds()), devices, List.of(arguments));
+    }
+
+    private ChildJvm.Output run(String bound, String devices, List<String> arguments) throws Exception {
+        List<String> command = new ArrayList<>(List.of("bash", SCRIPT.toString()));
+        command.addAll(arguments);
         ProcessBuilder builder = new ProcessBuilder(command).directory(basedir().toFile());
         builder.environment()
                 .put("SLUICE_CUDA_LIBRARY", SoftGpu.file().toAbsolutePath().toString());
         builder.environment().put("SOFT_GPU_DEVICES", devices);
         builder.environment().put("BUILD", folder.toString());
+        builder.environment().put("BOUND", bound);
         return ChildJvm.run(builder);
     }
 
@@ -45,6 +51,13 @@ class KernelProgramsTest {
         ChildJvm.Output output = run("2", "../engine/core");
         assertThat(output.status()).isEqualTo(2);
         assertThat(output.text()).contains("Usage: kernels.sh MODULE");
+    }
+
+    @Test
+    void a_bound_that_is_no_number_of_seconds_is_refused() throws Exception {
+        ChildJvm.Output output = run("0", "2", List.of("../engine/experts-cuda", "bare"));
+        assertThat(output.status()).isEqualTo(2);
+        assertThat(output.text()).contains("BOUND is a number of seconds", "not 0");
     }
 
     private boolean hasCompiler() throws Exception {
