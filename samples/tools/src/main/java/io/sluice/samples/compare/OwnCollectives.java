@@ -1,16 +1,12 @@
 package io.sluice.samples.compare;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
 /** Collectives of this engine, as {@code sluice bench} measures them, with every element checked. */
 record OwnCollectives(Collectives collectives) implements Measurement {
-    private static final ObjectMapper JSON = new ObjectMapper();
-
     @Override
     public Program program() {
         return Program.SLUICE;
@@ -37,17 +33,8 @@ record OwnCollectives(Collectives collectives) implements Measurement {
         return figures(environment.unpinned().runOwn(label(), Map.of(), arguments));
     }
 
-    /** Of the line of JSON that the program prints; the JVM may print warnings, too. */
     static Figures figures(String output) throws MeasurementFailedException {
-        JsonNode line;
-        try {
-            line = JSON.readTree(output.lines()
-                    .filter(text -> text.startsWith("{"))
-                    .findFirst()
-                    .orElse(""));
-        } catch (JsonProcessingException e) {
-            throw new MeasurementFailedException("it printed no figures");
-        }
+        JsonNode line = BenchLine.of(output);
         if (line.path("errors").asLong(-1) != 0 || !line.path("verified").asBoolean()) {
             throw new MeasurementFailedException(
                     "operations that failed: " + line.path("errors") + "; verified: " + line.path("verified"));

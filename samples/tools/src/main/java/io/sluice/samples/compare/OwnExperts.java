@@ -1,15 +1,11 @@
 package io.sluice.samples.compare;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.List;
 import java.util.Map;
 
 /** Dispatch and combine of this engine, as {@code sluice bench} measures them, with results checked. */
 record OwnExperts(Experts experts) implements Measurement {
-    private static final ObjectMapper JSON = new ObjectMapper();
-
     @Override
     public Program program() {
         return Program.SLUICE;
@@ -36,17 +32,8 @@ record OwnExperts(Experts experts) implements Measurement {
         return figures(environment.unpinned().runOwn(label(), Map.of(), List.of(line.split(" "))));
     }
 
-    /** Of the line of JSON that the program prints; the JVM may print warnings, too. */
     static Figures figures(String output) throws MeasurementFailedException {
-        JsonNode line;
-        try {
-            line = JSON.readTree(output.lines()
-                    .filter(text -> text.startsWith("{"))
-                    .findFirst()
-                    .orElse(""));
-        } catch (JsonProcessingException e) {
-            throw new MeasurementFailedException("it printed no figures");
-        }
+        JsonNode line = BenchLine.of(output);
         if (line.path("errors").asLong(-1) != 0 || !line.path("verified").asBoolean()) {
             throw new MeasurementFailedException(
                     "rounds that failed: " + line.path("errors") + "; verified: " + line.path("verified"));

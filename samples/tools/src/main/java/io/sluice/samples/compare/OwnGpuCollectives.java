@@ -1,14 +1,10 @@
 package io.sluice.samples.compare;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.List;
 
 /** Collectives of this engine on GPUs, as {@code sluice bench} measures them, with every element checked. */
 record OwnGpuCollectives(GpuCollectives collectives) implements Measurement {
-    private static final ObjectMapper JSON = new ObjectMapper();
-
     @Override
     public Program program() {
         return Program.SLUICE;
@@ -31,17 +27,8 @@ record OwnGpuCollectives(GpuCollectives collectives) implements Measurement {
                 environment.unpinned().runOwn(label(), collectives.route().environment(), List.of(line.split(" "))));
     }
 
-    /** Of the line of JSON that the program prints; the JVM may print warnings, too. */
     Figures figures(String output) throws MeasurementFailedException {
-        JsonNode line;
-        try {
-            line = JSON.readTree(output.lines()
-                    .filter(text -> text.startsWith("{"))
-                    .findFirst()
-                    .orElse(""));
-        } catch (JsonProcessingException e) {
-            throw new MeasurementFailedException("it printed no figures");
-        }
+        JsonNode line = BenchLine.of(output);
         if (line.path("errors").asLong(-1) != 0 || !line.path("verified").asBoolean()) {
             throw new MeasurementFailedException(
                     "operations that failed: " + line.path("errors") + "; verified: " + line.path("verified"));

@@ -1,16 +1,12 @@
 package io.sluice.samples.compare;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.sluice.samples.bench.ExpertPlan;
 import java.util.ArrayList;
 import java.util.List;
 
 /** Dispatch and combine of this engine on GPUs, as {@code sluice bench} measures them, with every row and sum checked. */
 record OwnGpuExperts(GpuExperts experts) implements Measurement {
-    private static final ObjectMapper JSON = new ObjectMapper();
-
     @Override
     public Program program() {
         return Program.SLUICE;
@@ -48,17 +44,8 @@ record OwnGpuExperts(GpuExperts experts) implements Measurement {
         return arguments;
     }
 
-    /** Of the line of JSON that the program prints; the JVM may print warnings, too. */
     Figures figures(String output) throws MeasurementFailedException {
-        JsonNode line;
-        try {
-            line = JSON.readTree(output.lines()
-                    .filter(text -> text.startsWith("{"))
-                    .findFirst()
-                    .orElse(""));
-        } catch (JsonProcessingException e) {
-            throw new MeasurementFailedException("it printed no figures");
-        }
+        JsonNode line = BenchLine.of(output);
         if (line.path("errors").asLong(-1) != 0 || !line.path("verified").asBoolean()) {
             throw new MeasurementFailedException(
                     "rounds that failed: " + line.path("errors") + "; verified: " + line.path("verified"));

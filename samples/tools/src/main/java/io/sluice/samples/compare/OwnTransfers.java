@@ -1,8 +1,6 @@
 package io.sluice.samples.compare;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.sluice.samples.bench.Api;
 import io.sluice.samples.bench.BenchOperation;
 import java.io.IOException;
@@ -22,7 +20,6 @@ import org.slf4j.LoggerFactory;
 
 /** Transfers of this engine, as {@code sluice bench} measures them, between processes of their own. */
 record OwnTransfers(Transfers transfers, Api api) implements Measurement {
-    private static final ObjectMapper JSON = new ObjectMapper();
 
     /** Of less the copy is not the most. */
     private static final long LEAST_COPIED = 64L << 10;
@@ -94,17 +91,8 @@ record OwnTransfers(Transfers transfers, Api api) implements Measurement {
                 && !transfers.isScraped();
     }
 
-    /** Of the line of JSON that the program prints; the JVM may print warnings, too. */
     static Figures figures(String output) throws MeasurementFailedException {
-        JsonNode line;
-        try {
-            line = JSON.readTree(output.lines()
-                    .filter(text -> text.startsWith("{"))
-                    .findFirst()
-                    .orElse(""));
-        } catch (JsonProcessingException e) {
-            throw new MeasurementFailedException("it printed no figures");
-        }
+        JsonNode line = BenchLine.of(output);
         if (line.path("errors").asLong(-1) != 0) {
             throw new MeasurementFailedException("transfers that failed: " + line.path("errors"));
         }

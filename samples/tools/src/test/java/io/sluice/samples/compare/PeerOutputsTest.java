@@ -121,7 +121,11 @@ class PeerOutputsTest {
                 .hasMessageContaining("3");
         assertThatThrownBy(() -> OwnTransfers.figures("{\"errors\":0}").checked())
                 .isInstanceOf(MeasurementFailedException.class);
-        assertThatThrownBy(() -> OwnTransfers.figures("")).isInstanceOf(MeasurementFailedException.class);
+        for (String output : List.of("", "a warning of the JVM\n", "{")) {
+            assertThatThrownBy(() -> OwnTransfers.figures(output))
+                    .isInstanceOf(MeasurementFailedException.class)
+                    .hasMessageContaining("no figures");
+        }
     }
 
     @Test
@@ -158,6 +162,11 @@ class PeerOutputsTest {
                 .isInstanceOf(MeasurementFailedException.class);
         for (String output : List.of("", "torch: 3 rows or sums are wrong", "{\"vectors\": 5.0}")) {
             assertThatThrownBy(() -> new TorchExperts(few).figures(output))
+                    .isInstanceOf(MeasurementFailedException.class)
+                    .hasMessageContaining("no figures");
+        }
+        for (String output : List.of("", "a warning of the JVM\n")) {
+            assertThatThrownBy(() -> new OwnGpuExperts(few).figures(output))
                     .isInstanceOf(MeasurementFailedException.class)
                     .hasMessageContaining("no figures");
         }
