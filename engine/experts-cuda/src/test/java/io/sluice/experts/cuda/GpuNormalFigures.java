@@ -1,11 +1,8 @@
 package io.sluice.experts.cuda;
 
 import io.sluice.collectives.Team;
-import io.sluice.collectives.TeamOptions;
 import io.sluice.cuda.GpuInfo;
 import io.sluice.engine.Connection;
-import io.sluice.engine.EngineAddress;
-import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryKind;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
@@ -18,11 +15,7 @@ import io.sluice.experts.ExpertOptions;
 import io.sluice.experts.NormalOptions;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.Arrays;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
@@ -290,44 +283,23 @@ final class GpuNormalFigures {
         handle.close();
     }
 
-    @SuppressWarnings("SystemOut")
     public static void main(String[] arguments) throws Exception {
-        int rank = Integer.parseInt(arguments[0]);
-        int size = Integer.parseInt(arguments[1]);
-        Path file = Path.of(arguments[2]);
-        NormalFigureData data = new NormalFigureData(
-                size,
-                Integer.getInteger("experts", 256),
-                Integer.getInteger("hidden", 7168),
-                Integer.getInteger("tokens", 4096),
-                Integer.getInteger("topk", 8));
-        String gpu = GpuInfo.all().get(rank % GpuInfo.all().size()).id();
-        TransferEngine engine = TransferEngine.open(EngineOptions.builder()
-                .transports(List.of("shm", "tcp", "cuda"))
-                .build());
-        if (rank == 0) {
-            Path next = file.resolveSibling(file.getFileName() + ".next");
-            Files.writeString(next, engine.address().toString());
-            Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
-        }
-        while (!Files.exists(file)) {
-            Thread.sleep(20);
-        }
-        EngineAddress first = EngineAddress.parse(Files.readString(file));
-        Team team = Team.form(engine, TeamOptions.rank(rank).of(size).rendezvous(first))
-                .join();
-        GpuNormalFigures figures = new GpuNormalFigures(data, engine, team, gpu);
-        for (String senders :
-                System.getProperty("senders", "" + NormalMode.SENDERS).split(",")) {
-            if (rank == 0) {
-                System.out.printf("%s, %s sending warps a block%n", data, senders);
-            }
-            for (String blocks :
-                    System.getProperty("blocks", "24,8,12,16,20,32").split(",")) {
-                figures.run(Integer.parseInt(blocks), Integer.parseInt(senders));
+        try (FigureRank rank = FigureRank.of(arguments)) {
+            NormalFigureData data = new NormalFigureData(
+                    rank.team().size(),
+                    Integer.getInteger("experts", 256),
+                    Integer.getInteger("hidden", 7168),
+                    Integer.getInteger("tokens", 4096),
+                    Integer.getInteger("topk", 8));
+            GpuNormalFigures figures = new GpuNormalFigures(data, rank.engine(), rank.team(), rank.gpu());
+            for (String senders :
+                    System.getProperty("senders", "" + NormalMode.SENDERS).split(",")) {
+                rank.say("%s, %s sending warps a block", data, senders);
+                for (String blocks :
+                        System.getProperty("blocks", "24,8,12,16,20,32").split(",")) {
+                    figures.run(Integer.parseInt(blocks), Integer.parseInt(senders));
+                }
             }
         }
-        team.closeAsync().join();
-        engine.closeAsync().join();
     }
 }
