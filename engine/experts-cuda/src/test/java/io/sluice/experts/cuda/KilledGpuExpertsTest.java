@@ -1,0 +1,48 @@
+package io.sluice.experts.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sluice.testkit.FuzzSeed;
+import io.sluice.testkit.Patience;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A process that is killed in the middle of dispatches and combines of GPUs. */
+class KilledGpuExpertsTest {
+    private static final int MANY = 48;
+
+    private static KilledGpuExperts pairs() {
+        return new KilledGpuExperts(FuzzSeed.of("KilledGpuExpertsTest").random());
+    }
+
+    @Test
+    void the_other_rank_ends_with_an_error_that_names_it_and_forms_the_next_pair() {
+        try (KilledGpuExperts pairs = pairs()) {
+            pairs.kill(1, ExpertRounds.Mode.LOW_LATENCY);
+            pairs.kill(0, ExpertRounds.Mode.GRAPH);
+            pairs.kill(1, ExpertRounds.Mode.NORMAL);
+        }
+    }
+
+    @Test
+    @Tag("soak")
+    @Timeout(1800)
+    void it_does_so_each_time_and_keeps_nothing() {
+        SoftGpuCounts.assumeSoftware();
+        ExpertRounds.Mode[] modes = ExpertRounds.Mode.values();
+        try (KilledGpuExperts pairs = pairs()) {
+            for (int victim = 0; victim < KilledGpuExperts.RANKS; victim++) {
+                pairs.kill(victim, ExpertRounds.Mode.NORMAL);
+            }
+            List<Long> before = SoftGpuCounts.all();
+            for (int i = 0; i < MANY; i++) {
+                pairs.kill(i % KilledGpuExperts.RANKS, modes[i / KilledGpuExperts.RANKS % modes.length]);
+                Patience.until(
+                        "as many objects as before", () -> SoftGpuCounts.all().equals(before));
+            }
+            assertThat(SoftGpuCounts.all()).isEqualTo(before);
+        }
+    }
+}
