@@ -2,20 +2,10 @@ package io.sluice.collectives.cuda;
 
 import io.sluice.collectives.ElementType;
 import io.sluice.collectives.ReduceOperation;
-import io.sluice.collectives.Team;
-import io.sluice.collectives.TeamOptions;
-import io.sluice.cuda.GpuInfo;
-import io.sluice.engine.EngineAddress;
-import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryKind;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.SignalWait;
-import io.sluice.engine.TransferEngine;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.Arrays;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -155,41 +145,20 @@ final class GpuTeamFigures {
         measure("barrier", 0, 0, gpus.barrier());
     }
 
-    @SuppressWarnings("SystemOut")
     public static void main(String[] arguments) throws Exception {
-        int rank = Integer.parseInt(arguments[0]);
-        int size = Integer.parseInt(arguments[1]);
-        Path file = Path.of(arguments[2]);
         GpuTeamOptions options = GpuTeamOptions.defaults();
         if (arguments.length > 3) {
             options = options.withExchangeBytes(Long.parseLong(arguments[3]));
         }
-        String gpu = GpuInfo.all().get(rank).id();
-        TransferEngine engine = TransferEngine.open(EngineOptions.builder()
-                .transports(List.of("shm", "tcp", "cuda"))
-                .build());
-        if (rank == 0) {
-            Path next = file.resolveSibling(file.getFileName() + ".next");
-            Files.writeString(next, engine.address().toString());
-            Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
+        try (FigureTeam of = FigureTeam.of(arguments)) {
+            long begin = System.nanoTime();
+            GpuTeam gpus = GpuTeam.form(of.team(), of.gpu(), options).join();
+            of.say("formed in %.2f s", (System.nanoTime() - begin) / 1e9);
+            RegionOptions kind = RegionOptions.readWrite().on(MemoryKind.CUDA, of.gpu());
+            TeamRegion in = gpus.share(of.engine().allocate(MOST_BYTES, kind)).join();
+            TeamRegion out = gpus.share(of.engine().allocate(MOST_BYTES, kind)).join();
+            new GpuTeamFigures(gpus, in, out).run();
+            gpus.closeAsync().join();
         }
-        while (!Files.exists(file)) {
-            Thread.sleep(20);
-        }
-        EngineAddress first = EngineAddress.parse(Files.readString(file));
-        Team team = Team.form(engine, TeamOptions.rank(rank).of(size).rendezvous(first))
-                .join();
-        long begin = System.nanoTime();
-        GpuTeam gpus = GpuTeam.form(team, gpu, options).join();
-        if (rank == 0) {
-            System.out.printf("formed in %.2f s%n", (System.nanoTime() - begin) / 1e9);
-        }
-        RegionOptions kind = RegionOptions.readWrite().on(MemoryKind.CUDA, gpu);
-        TeamRegion in = gpus.share(engine.allocate(MOST_BYTES, kind)).join();
-        TeamRegion out = gpus.share(engine.allocate(MOST_BYTES, kind)).join();
-        new GpuTeamFigures(gpus, in, out).run();
-        gpus.closeAsync().join();
-        team.closeAsync().join();
-        engine.closeAsync().join();
     }
 }
