@@ -226,10 +226,24 @@ pom_property() {
   printf '%s\n' "$value"
 }
 
+# module_environment MODULE: the environment of all tests of a module, as its pom has it, one variable a line.
+module_environment() {
+  sed -n '/<executions>/,/<\/executions>/d; /<environmentVariables>/,/<\/environmentVariables>/s:^ *<\([A-Z_]*\)>\(.*\)</\1>$:\1=\2:p' \
+    "$root/$1/pom.xml"
+}
+
+# module_libraries MODULE: the options that name the stand-ins for the tests of a module, as its pom does.
+module_libraries() {
+  sed -n '/<executions>/,/<\/executions>/d; s:^ *<\(sluice\.[a-z]*\.library\)>\(.*\)</\1>$:-D\1=\2:p' "$root/$1/pom.xml" |
+    while IFS= read -r option; do
+      printf '%s\n' "${option/'${sluice.root}'/"$root"}"
+    done
+}
+
 # repeat_tests COUNT NAME: runs the tests of that name, of all modules, COUNT times; they are compiled.
 repeat_tests() {
   local count=$1 names=() name class method module pattern run failed=0 runs=0 options
-  local -a java jar
+  local -a java jar environment
   IFS=, read -r -a names <<< "$2"
   rm -rf -- "$REPEATS_FOLDER"
   for name in "${names[@]}"; do
@@ -243,10 +257,8 @@ repeat_tests() {
       # The tests of the samples start the packaged program, as in the build.
       jar=("$root"/samples/target/sluice-samples-*.jar)
       [[ $module != samples ]] || options+=("-Dsluice.test.program=${jar[0]}")
-      [[ $module != engine/@(collectives|experts) ]] ||
-        options+=("-Dsluice.verbs.library=$root/native/target/native-objects/libsoftadapter.so")
-      [[ $module != engine/*-cuda ]] ||
-        options+=("-Dsluice.cuda.library=$root/native/target/native-objects/libsoftgpu.so")
+      mapfile -t -O "${#options[@]}" options < <(module_libraries "$module")
+      mapfile -t environment < <(module_environment "$module")
       java=("$jdk/bin/java" "${options[@]}"
         -cp "$root/$module/target/test-classes:$root/$module/target/classes:$(< "$root/$module/target/test-class-path")"
         org.junit.platform.console.ConsoleLauncher execute
@@ -275,8 +287,8 @@ repeat_once() {
   local module=$1 class=$2 run=$3 folder=$REPEATS_FOLDER/$2 status=0 verbs_status=0 began=$SECONDS counts
   mkdir -p -- "$folder"
   {
-    run_child env -C "$root/$module" "${java[@]}" --exclude-tag=verbs --exclude-tag=softroce --exclude-tag=softroce-netem \
-      "--reports-dir=$folder/$run" || status=$?
+    run_child env -C "$root/$module" ${environment[@]+"${environment[@]}"} "${java[@]}" --exclude-tag=verbs \
+      --exclude-tag=softroce --exclude-tag=softroce-netem "--reports-dir=$folder/$run" || status=$?
     if [[ $module == engine/core ]]; then
       run_child env -C "$root/$module" SOFT_ADAPTER_DEVICES=4 SOFT_ADAPTER_DELAY_NANOS=20000 "${java[0]}" \
         "-Dsluice.verbs.library=$root/native/target/native-objects/libsoftadapter.so" \
