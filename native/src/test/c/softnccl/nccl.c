@@ -396,7 +396,7 @@ EXPORT int ncclCommInitRankConfig(
     communicator->ordinal = soft_gpu_current();
     atomic_fetch_add(&communicators, 1);
     if (atomic_fetch_add(&communicator->shared->attached, 1) + 1 == ranks) {
-        /* All have it: nobody looks for the name any more. */
+        /* All ranks have it: the name is not needed any more. */
         shm_unlink(id.text);
     }
     *made = communicator;

@@ -235,7 +235,7 @@ EXPORT int nvshmemx_hostlib_init_attr(unsigned flags, struct attributes *attribu
     }
     if (error == 0) {
         await_all();
-        /* All have it: nobody looks for the name any more. */
+        /* All ranks have it: the name is not needed any more. */
         shm_unlink(identity->id->text);
         is_initialised = true;
     }
