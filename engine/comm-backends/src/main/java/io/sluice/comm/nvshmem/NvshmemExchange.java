@@ -94,9 +94,7 @@ final class NvshmemExchange implements Exchange {
             ByteBuffer terms = ByteBuffer.wrap(all.get(other)).position(UUID_BYTES);
             NvshmemLibrary.State state = NvshmemLibrary.State.values()[(int) terms.getLong()];
             if (state == NvshmemLibrary.State.BROKEN) {
-                throw new BackendUnavailableException("the NVSHMEM of rank " + other
-                        + " has lost a rank or failed before, and cannot start again in its process: a new process is"
-                        + " needed");
+                throw new BackendUnavailableException("rank " + other + ": " + NvshmemLibrary.BROKEN_TEXT);
             }
             // which ranks NVSHMEM has been initialised for, and as which it knows this one
             long known = terms.getLong();
@@ -125,15 +123,7 @@ final class NvshmemExchange implements Exchange {
         stream = gpu.stream();
         NvshmemHeap known = library.heap();
         if (known == null) {
-            // if a call does not come back
-            library.broken();
-            gpu.keepContext();
-            library.initialise(id, rank, ranks);
-            known = new NvshmemHeap(library.allocate(NvshmemHeap.bytes(ranks, gpuBytes)), ranks, gpuBytes);
-            gpu.clear(known.words(), NvshmemHeap.bytes(ranks, gpuBytes) - Staging.bytes(ranks));
-            awaitIdle(check);
-            library.barrier();
-            library.opened(world(), known);
+            known = initialise(check);
         }
         heap = known;
         peers = new long[ranks];
@@ -141,6 +131,24 @@ final class NvshmemExchange implements Exchange {
             peers[other] = library.pointer(heap.forKernels(), other);
         }
         check.run();
+    }
+
+    private NvshmemHeap initialise(Check check) {
+        gpu.keepContext();
+        library.opening(id);
+        try {
+            library.initialise(id, rank, ranks);
+            NvshmemHeap made = new NvshmemHeap(library.allocate(NvshmemHeap.bytes(ranks, gpuBytes)), ranks, gpuBytes);
+            gpu.clear(made.words(), NvshmemHeap.bytes(ranks, gpuBytes) - Staging.bytes(ranks));
+            awaitIdle(check);
+            library.barrier();
+            library.opened(world(), made);
+            return made;
+        } catch (RuntimeException | Error e) {
+            // before the next back end asks
+            library.broken();
+            throw e;
+        }
     }
 
     private void awaitIdle(Check check) {
@@ -244,15 +252,19 @@ final class NvshmemExchange implements Exchange {
 
     @Override
     public void close(boolean isFailed) {
-        if (isFailed) {
+        // one that was not touched can still be initialised
+        if (isFailed && library.state() != NvshmemLibrary.State.NEW) {
             library.broken();
         }
-        library.giveBack();
-        gpu.close(LONGEST_END_NANOS);
+        try {
+            gpu.close(LONGEST_END_NANOS);
+        } finally {
+            library.giveBack();
+        }
     }
 
     @Override
     public String consequence() {
-        return " NVSHMEM cannot go on without it: a new process is needed.";
+        return " NVSHMEM can be neither aborted nor started again: a new process is needed.";
     }
 }

@@ -38,6 +38,9 @@ final class NvshmemLibrary {
     // of each structure: 1 above its length
     private static final int VERSION_1 = 1 << 16;
 
+    static final String BROKEN_TEXT =
+            "NVSHMEM has lost a rank or failed before, and cannot start again in its process: a new process is needed";
+
     private static final Map<String, NvshmemLibrary> OPEN = new ConcurrentHashMap<>();
 
     private final MethodHandle getUniqueId;
@@ -55,6 +58,8 @@ final class NvshmemLibrary {
     enum State {
         /** Not initialised yet. */
         NEW,
+        /** Being initialised, by a call that waits for all ranks and may not come back. */
+        OPENING,
         /** Initialised, and of use. */
         OPEN,
         /** Of no use any more. */
@@ -63,6 +68,7 @@ final class NvshmemLibrary {
 
     private State state = State.NEW;
     private boolean inUse;
+    private byte[] identity = {};
     private long world;
     private @Nullable NvshmemHeap heap;
 
@@ -113,7 +119,14 @@ final class NvshmemLibrary {
     synchronized void take() {
         if (inUse) {
             throw new BackendUnavailableException(
-                    "NVSHMEM carries one expert buffer of a process at a time: close the other one first");
+                    switch (state) {
+                        case BROKEN -> BROKEN_TEXT;
+                        case OPENING ->
+                            "NVSHMEM is being initialised for another expert buffer of this process: wait for it; where it has"
+                                    + " ended with an error, a new process is needed";
+                        case NEW, OPEN ->
+                            "NVSHMEM carries one expert buffer of a process at a time: close the other one first";
+                    });
         }
         inUse = true;
     }
@@ -129,6 +142,12 @@ final class NvshmemLibrary {
     /** The ranks that it was initialised for. */
     synchronized long world() {
         return world;
+    }
+
+    /** It is about to be initialised, with a unique id. */
+    synchronized void opening(byte[] id) {
+        state = State.OPENING;
+        identity = id.clone();
     }
 
     /** Nothing is called any more. */
@@ -173,7 +192,20 @@ final class NvshmemLibrary {
         }
     }
 
+    /**
+     * Draws a unique id; where it has been initialised, returns that of its ranks: those of another cannot join them, which
+     * all learn when they open their back ends.
+     */
     byte[] uniqueId() {
+        byte[] known = identity();
+        return known.length > 0 ? known : draw();
+    }
+
+    private synchronized byte[] identity() {
+        return identity.clone();
+    }
+
+    private byte[] draw() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment id = arena.allocate(UNIQUE_ID_BYTES, Long.BYTES);
             id.set(JAVA_INT, 0, VERSION_1 + UNIQUE_ID_BYTES);
