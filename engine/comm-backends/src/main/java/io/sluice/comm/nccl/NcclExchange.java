@@ -30,14 +30,14 @@ class NcclExchange implements Exchange {
     final Gpu gpu;
     final Staging staging;
     final int ranks;
-    final Arena arena = Arena.ofShared();
+    final Arena arena;
     MemorySegment communicator = MemorySegment.NULL;
     MemorySegment stream = MemorySegment.NULL;
 
     private final byte[] id;
     private final int rank;
-    private final MemorySegment result = arena.allocate(JAVA_INT);
-    private final MemorySegment created = arena.allocate(ADDRESS);
+    private final MemorySegment result;
+    private final MemorySegment created;
     private boolean isLaunched;
 
     NcclExchange(NcclLibrary library, byte[] id, int rank, int ranks) {
@@ -51,6 +51,9 @@ class NcclExchange implements Exchange {
         this.ranks = ranks;
         this.gpu = Gpu.open(rank, Staging.bytes(ranks));
         this.staging = new Staging(gpu);
+        this.arena = Arena.ofShared();
+        this.result = arena.allocate(JAVA_INT);
+        this.created = arena.allocate(ADDRESS);
     }
 
     /** The bytes that {@link #terms} has. */
@@ -171,15 +174,23 @@ class NcclExchange implements Exchange {
     @Override
     public void close(boolean isFailed) {
         // orderly too: an end that waits for the other ranks would make this one wait for theirs
-        if (!communicator.equals(MemorySegment.NULL)) {
-            library.abort(communicator);
-            communicator = MemorySegment.NULL;
+        boolean isGone = communicator.equals(MemorySegment.NULL) || library.abort(communicator);
+        communicator = MemorySegment.NULL;
+        if (isGone) {
+            release();
         }
         gpu.close(LONGEST_END_NANOS);
+        // else the library may still write to it
+        if (isGone) {
+            arena.close();
+        }
     }
+
+    /** Gives back memory of the GPU, which nothing uses any more. */
+    void release() {}
 
     @Override
     public String consequence() {
-        return " Its communicator is aborted.";
+        return " Its communicator is aborted: close the buffer and create another one.";
     }
 }

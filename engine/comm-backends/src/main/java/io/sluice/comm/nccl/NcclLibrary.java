@@ -17,6 +17,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The functions of libnccl that are called here, all with results of {@code ncclResult_t}. Communicators do not block: a
@@ -48,6 +50,7 @@ final class NcclLibrary {
     private static final MemoryLayout UNIQUE_ID =
             MemoryLayout.structLayout(MemoryLayout.sequenceLayout(UNIQUE_ID_BYTES, JAVA_BYTE));
     private static final Map<String, NcclLibrary> OPEN = new ConcurrentHashMap<>();
+    private static final Logger LOG = LoggerFactory.getLogger(NcclLibrary.class);
 
     private final int version;
     private final MethodHandle getUniqueId;
@@ -208,7 +211,7 @@ final class NcclLibrary {
         }
     }
 
-    /** Returns whether a communicator is ready for another call; throws if it has failed. */
+    /** Returns whether a communicator is ready for another call; throws if it has ended with an error. */
     boolean isReady(MemorySegment communicator, MemorySegment result) {
         try {
             check("say how it is", (int) state.invokeExact(communicator, result), communicator);
@@ -219,12 +222,20 @@ final class NcclLibrary {
         return result.get(JAVA_INT, 0) == SUCCESS;
     }
 
-    int abort(MemorySegment communicator) {
+    /** Ends a communicator, with what is under way on it; false if it could not, which is logged. */
+    boolean abort(MemorySegment communicator) {
         try {
-            return (int) abort.invokeExact(communicator);
+            return hasDone("abort a communicator", (int) abort.invokeExact(communicator));
         } catch (Throwable e) {
             throw thrown(e);
         }
+    }
+
+    private boolean hasDone(String what, int result) {
+        if (result != SUCCESS) {
+            LOG.warn("NCCL {} could not {}: {}", versionText(), what, text(result, MemorySegment.NULL));
+        }
+        return result == SUCCESS;
     }
 
     void startGroup() {
@@ -286,9 +297,10 @@ final class NcclLibrary {
         }
     }
 
-    int free(long address) {
+    /** Frees memory of the GPU; false if it could not, which is logged. */
+    boolean free(long address) {
         try {
-            return (int) present(free).invokeExact(MemorySegment.ofAddress(address));
+            return hasDone("free memory", (int) present(free).invokeExact(MemorySegment.ofAddress(address)));
         } catch (Throwable e) {
             throw thrown(e);
         }

@@ -14,7 +14,7 @@ final class NcclWindowExchange extends NcclExchange {
     private static final long AREA_BYTES = Staging.AREA_BYTES;
 
     private final int own;
-    private final MemorySegment window = arena.allocate(ADDRESS);
+    private final MemorySegment window;
     private final MemorySegment waits;
     private final int[] awaited;
     private boolean isPut;
@@ -26,6 +26,7 @@ final class NcclWindowExchange extends NcclExchange {
         super(library, id, rank, ranks);
         this.own = rank;
         this.awaited = new int[ranks];
+        this.window = arena.allocate(ADDRESS);
         this.waits = arena.allocate((long) ranks * NcclLibrary.WAIT_BYTES, Integer.BYTES);
     }
 
@@ -133,13 +134,10 @@ final class NcclWindowExchange extends NcclExchange {
     }
 
     @Override
-    public void close(boolean isFailed) {
-        long taken = memory;
-        memory = 0;
-        super.close(isFailed);
-        // after the abort nothing puts into it
-        if (taken != 0) {
-            library.free(taken);
+    void release() {
+        if (memory != 0) {
+            library.free(memory);
+            memory = 0;
         }
     }
 }

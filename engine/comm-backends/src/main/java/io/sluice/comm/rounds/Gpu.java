@@ -31,7 +31,11 @@ public final class Gpu {
 
     private Gpu(int ordinal, long pinnedBytes) {
         this.ordinal = ordinal;
-        device = checked("open a GPU", CudaDevice.open(ordinal));
+        device = CudaDevice.open(ordinal);
+        if (device < 0) {
+            arena.close();
+            throw failure("open GPU " + ordinal, device);
+        }
         long bytes = (pinnedBytes + PAGE - 1) / PAGE * PAGE;
         pinned = arena.allocate(bytes, PAGE);
         long opened = CudaStream.open(device, 1);
@@ -197,7 +201,7 @@ public final class Gpu {
      * Returns whether the stream has done all its work.
      *
      * @return true if so
-     * @throws BackendUnavailableException if its work has failed
+     * @throws BackendUnavailableException if its work ended with an error
      */
     public boolean isIdle() {
         int state = CudaStream.query(stream);
@@ -223,9 +227,18 @@ public final class Gpu {
             LOG.warn("GPU {} does not end its work: its pinned memory and its stream are kept", ordinal);
             return;
         }
-        CudaMemory.unregisterHost(device, pinned.address());
-        CudaStream.destroy(stream);
-        CudaDevice.close(device);
-        arena.close();
+        boolean isUnpinned = hasDone("unpin memory", CudaMemory.unregisterHost(device, pinned.address()));
+        hasDone("destroy the stream", CudaStream.destroy(stream));
+        hasDone("close the GPU", CudaDevice.close(device));
+        if (isUnpinned) {
+            arena.close();
+        }
+    }
+
+    private boolean hasDone(String what, int result) {
+        if (result < 0) {
+            LOG.warn("GPU {}: the driver could not {}: {}", ordinal, what, CudaLibrary.errorText(result));
+        }
+        return result >= 0;
     }
 }
