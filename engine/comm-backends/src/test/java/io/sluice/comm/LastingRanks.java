@@ -1,5 +1,6 @@
 package io.sluice.comm;
 
+import io.sluice.collectives.Team;
 import io.sluice.experts.ExpertRanks;
 import org.jspecify.annotations.Nullable;
 
@@ -23,10 +24,13 @@ final class LastingRanks {
 
     /** Closes them if they are of no use to the next test. */
     void end(ExpertRanks ranks) {
-        if (!ranks.team(0).failed().isEmpty()
-                || ranks.team(0).ended().toCompletableFuture().isDone()) {
+        if (ranks.each(ranks::team).stream().anyMatch(LastingRanks::isOver)) {
             close();
         }
+    }
+
+    private static boolean isOver(Team team) {
+        return !team.failed().isEmpty() || team.ended().toCompletableFuture().isDone();
     }
 
     void close() {

@@ -9,7 +9,6 @@ import io.sluice.experts.backend.CommBackendContract;
 import io.sluice.experts.backend.CommBackendProvider;
 import io.sluice.jni.CudaDevice;
 import io.sluice.jni.CudaLibrary;
-import io.sluice.testkit.Patience;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -68,30 +67,41 @@ class NcclBackendTest {
         private final String library;
         private long mistakes;
         private long communicators;
+        private int size;
 
         OverStandIn(String library) {
             super(library);
             this.library = library;
         }
 
+        private long count(String what) {
+            return StandIns.count(library, "soft_nccl_count", what);
+        }
+
+        // before any rank has opened its back end
         @Override
-        protected ExpertRanks form(int size) {
+        protected ExpertRanks form(int ranks) {
             assumeTrue(System.getProperty("sluice.nccl.library") == null, "the test is of another NCCL");
-            return super.form(size);
+            size = ranks;
+            mistakes = count("mistakes");
+            communicators = count("communicators");
+            return super.form(ranks);
         }
 
         @BeforeEach
-        void count() {
-            mistakes = StandIns.count(library, "soft_nccl_count", "mistakes");
-            communicators = StandIns.count(library, "soft_nccl_count", "communicators");
+        void eachRankHasACommunicator() {
+            assertThat(count("communicators")).isEqualTo(communicators + size);
         }
 
-        @AfterEach
-        void nothingIsLeftAndNoCallWasAMistake() {
-            assertThat(StandIns.count(library, "soft_nccl_count", "mistakes")).isEqualTo(mistakes);
-            Patience.until(
-                    "all communicators are gone",
-                    () -> StandIns.count(library, "soft_nccl_count", "communicators") <= communicators);
+        // when all ranks have closed theirs
+        @Override
+        protected void end(ExpertRanks formed) {
+            try {
+                assertThat(count("communicators")).isEqualTo(communicators);
+                assertThat(count("mistakes")).isEqualTo(mistakes);
+            } finally {
+                super.end(formed);
+            }
         }
     }
 

@@ -26,7 +26,7 @@ class KilledBackendRankTest {
     private static final int LOST = 2;
     private static final int ROUNDS_BEFORE = 5;
     private static final int SOAK_KILLS = 10;
-    private static final Duration IN_TIME = Duration.ofSeconds(10);
+    private static final Duration IN_TIME = Patience.scaled(Duration.ofSeconds(10));
 
     /** Rank 2 is a process of its own, the others are of this one. */
     private static final class Ranks implements AutoCloseable {
