@@ -43,6 +43,7 @@ final class DefaultExpertBuffer implements ExpertBuffer, BufferHost, EngineLoop.
     private boolean flushing;
     private boolean flushed;
     private boolean teamIsOver;
+    private boolean backendIsOver;
     private boolean saidFailed;
     private boolean closing;
     private boolean saidClosed;
@@ -81,6 +82,12 @@ final class DefaultExpertBuffer implements ExpertBuffer, BufferHost, EngineLoop.
         backend.whenLost(rank -> {
             parts().lost(rank);
             lost(rank, null);
+            signal();
+        });
+        // the back end tells the other ranks itself, and the team goes on
+        backend.whenFailed(error -> {
+            fail(error);
+            backendIsOver = true;
             signal();
         });
     }
@@ -472,7 +479,7 @@ final class DefaultExpertBuffer implements ExpertBuffer, BufferHost, EngineLoop.
             saidClosed = true;
             parts().leave(true);
         }
-        if (teamIsOver || parts().isSettled() || leaveUntil - System.nanoTime() <= 0) {
+        if (teamIsOver || backendIsOver || parts().isSettled() || leaveUntil - System.nanoTime() <= 0) {
             releasing = true;
             backend.flush(error -> finish());
         } else {

@@ -1,6 +1,7 @@
 package io.sluice.experts;
 
 import io.sluice.engine.ConnectionLostException;
+import io.sluice.engine.SluiceException;
 import io.sluice.experts.backend.CommBackend;
 import io.sluice.experts.backend.CommCallback;
 import io.sluice.experts.backend.PreparedPut;
@@ -127,7 +128,12 @@ final class NormalPeer {
 
     /** Says that this rank calls nothing more. */
     void leave() {
-        startUnlessLeft(leaves);
+        try {
+            startUnlessLeft(leaves);
+        } catch (SluiceException e) {
+            // a back end that has ended carries no word either, and has told the other ranks
+            LOG.debug("rank {} is not told that this one leaves", rank, e);
+        }
     }
 
     /** Starts what is of no use to a rank that has left, and whose failure others report if it matters. */

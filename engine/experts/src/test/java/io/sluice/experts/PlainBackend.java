@@ -1,6 +1,7 @@
 package io.sluice.experts;
 
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.SluiceException;
 import io.sluice.experts.backend.CommBackend;
 import io.sluice.experts.backend.CommCallback;
 import io.sluice.experts.backend.CommMemory;
@@ -10,6 +11,7 @@ import io.sluice.experts.backend.PutBatch;
 import io.sluice.experts.backend.SymmetricMemory;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -145,6 +147,11 @@ final class PlainBackend implements CommBackend {
     @Override
     public void whenLost(IntConsumer listener) {
         wrapped.whenLost(listener);
+    }
+
+    @Override
+    public void whenFailed(Consumer<SluiceException> listener) {
+        wrapped.whenFailed(listener);
     }
 
     @Override

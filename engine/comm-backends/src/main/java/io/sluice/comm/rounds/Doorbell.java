@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Words of each rank that the others add to over the team's own connections: which round they want, that they have seen this
- * one leave, and that they have failed. The loop's, but for {@link #hasSeen}.
+ * one leave, and that they have ended with an error. The loop's, but for {@link #hasSeen}.
  */
 final class Doorbell {
     private static final Logger LOG = LoggerFactory.getLogger(Doorbell.class);
@@ -69,7 +69,7 @@ final class Doorbell {
      * Listens to the other ranks.
      *
      * @param wanted called with the round that one wants
-     * @param failed called with a rank that says that it has failed
+     * @param failed called with a rank that says that it has ended with an error
      */
     void listen(LongConsumer wanted, IntConsumer failed) {
         for (int rank = 0; rank < team.size(); rank++) {
@@ -82,7 +82,7 @@ final class Doorbell {
                     }
                 }));
                 waits.add(own.signal(rank * STRIDE + FAILED).onAtLeast(1, team.loop(), (wait, value, error) -> {
-                    if (error == null) {
+                    if (error == null && !isClosed) {
                         failed.accept(other);
                     }
                 }));
@@ -94,7 +94,7 @@ final class Doorbell {
         try {
             wait.arm(value);
         } catch (IllegalStateException engineIsClosed) {
-            LOG.debug("nobody is to be heard any more", engineIsClosed);
+            LOG.debug("the other ranks are not heard any more, as the engine is closed", engineIsClosed);
         }
     }
 
@@ -141,7 +141,7 @@ final class Doorbell {
         add(rank, SEEN, 1);
     }
 
-    /** Says to all that this rank has failed. */
+    /** Says to all that this rank has ended with an error. */
     void fail() {
         for (int rank = 0; rank < team.size(); rank++) {
             if (rank != team.rank()) {

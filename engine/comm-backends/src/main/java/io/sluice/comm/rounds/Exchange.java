@@ -96,9 +96,9 @@ public interface Exchange {
     void close(boolean isFailed);
 
     /**
-     * Returns what follows from a failure, to be appended to its message.
+     * Returns what follows from a failure and what to do then, to be appended to its message.
      *
-     * @return a sentence that begins with a space, or nothing
+     * @return a sentence that begins with a space
      */
     String consequence();
 }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Hands operations to the thread and ends them. The loop's alone. */
+/** Hands operations to the thread and ends them. The loop's alone, or what follows it. */
 final class Puts {
     private static final Logger LOG = LoggerFactory.getLogger(Puts.class);
 
@@ -99,7 +99,7 @@ final class Puts {
             callback.ended(error);
         } catch (RuntimeException e) {
             // the others must be told all the same
-            LOG.error("a callback has failed", e);
+            LOG.error("the callback of an operation threw an exception", e);
         }
     }
 

@@ -3,7 +3,7 @@ package io.sluice.comm.rounds;
 import io.sluice.collectives.CollectiveMismatchException;
 import io.sluice.collectives.CollectiveOptions;
 import io.sluice.collectives.Team;
-import io.sluice.engine.ConnectionLostException;
+import io.sluice.collectives.TeamClosedException;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RegistrationException;
@@ -23,7 +23,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -37,6 +39,8 @@ class RoundBackend implements CommBackend, RoundWorker.Loop {
     // longer than the thread waits for anything
     private static final long LONGEST_OPEN_SECONDS = 150;
     private static final long LONGEST_CLOSE_SECONDS = 90;
+    // a library may see that a process has ended before the team does
+    private static final long LONGEST_DOUBT_NANOS = 2_000_000_000L;
 
     private final String type;
     private final Team team;
@@ -47,9 +51,12 @@ class RoundBackend implements CommBackend, RoundWorker.Loop {
     private final RoundWait.Armed armed;
     private final Map<Integer, RoundMemory> memories;
     private final AtomicInteger nextMemory = new AtomicInteger();
-    private final List<IntConsumer> listeners = new ArrayList<>();
+    private final TeamLoop loop;
+    private final TeamLoop.Repeated look;
+    private final List<Consumer<SluiceException>> failureListeners = new ArrayList<>();
     private final @Nullable HostMemory[] sources = new HostMemory[KNOWN_SOURCES];
     private int nextSource;
+    private @Nullable SluiceException failed;
     private @Nullable CompletableFuture<Void> closed;
 
     private RoundBackend(String type, Team team, Exchange exchange, Doorbell doorbell) {
@@ -57,17 +64,21 @@ class RoundBackend implements CommBackend, RoundWorker.Loop {
         this.team = team;
         this.exchange = exchange;
         this.doorbell = doorbell;
+        this.loop = new TeamLoop(team.loop(), "sluice-" + type + "-" + team.rank() + "-end");
+        this.look = loop.repeated(this::look);
         this.memories = new ConcurrentHashMap<>();
-        this.worker = new RoundWorker(type, team.rank(), team.size(), exchange, memories::get);
+        this.worker = new RoundWorker(type, team.rank(), team.size(), exchange, memories::get, LONGEST_DOUBT_NANOS);
         this.puts = new Puts(worker, team.rank(), team.size());
         this.armed = new RoundWait.Armed(this::changed);
     }
 
-    /** Opens the exchange on a thread, once the loop listens to the other ranks. */
+    /** Opens the exchange on a thread, once the loop listens to the other ranks. Closes it and the doorbell if it cannot. */
     static CompletableFuture<CommBackend> open(String type, Team team, Exchange exchange, Doorbell doorbell) {
         RoundBackend backend = new RoundBackend(type, team, exchange, doorbell);
-        return CompletableFuture.runAsync(backend::start, team.loop()::execute)
-                .thenCompose(nothing -> backend.worker.opened.copy().orTimeout(LONGEST_OPEN_SECONDS, TimeUnit.SECONDS))
+        if (!backend.loop.offer(backend::start)) {
+            backend.worker.abandon(backend, backend.teamIsOver(null));
+        }
+        return backend.within(LONGEST_OPEN_SECONDS, "open", backend.worker.opened)
                 .handle((nothing, error) -> {
                     if (error == null) {
                         return CompletableFuture.<CommBackend>completedFuture(backend);
@@ -83,53 +94,68 @@ class RoundBackend implements CommBackend, RoundWorker.Loop {
                 .thenApplyAsync(opened -> opened);
     }
 
+    private CompletableFuture<Void> within(long seconds, String what, CompletableFuture<Void> done) {
+        return done.copy().orTimeout(seconds, TimeUnit.SECONDS).exceptionally(error -> {
+            throw error instanceof TimeoutException
+                    ? new SluiceException("the library of the " + type + " back end of rank " + rank() + " did not "
+                            + what + " within " + seconds + " s, and may never do so: a new process is needed")
+                    : error instanceof CompletionException known ? known : new CompletionException(error);
+        });
+    }
+
     Exchange exchange() {
         return exchange;
     }
 
     private void start() {
-        doorbell.listen(worker::want, this::peerFailed);
-        team.whenFailed(worker::lose);
-        team.ended().whenComplete((nothing, error) -> engineClosed());
-        worker.start(this);
+        try {
+            loop.enter();
+            doorbell.listen(worker::want, this::peerFailed);
+            team.whenFailed(worker::lose);
+            team.ended().whenComplete((nothing, error) -> worker.fail(teamIsOver(error)));
+            worker.start(this);
+        } catch (RuntimeException | Error e) {
+            worker.abandon(this, e);
+        }
     }
 
-    private void engineClosed() {
-        worker.fail(new ConnectionLostException("the engine or team of rank " + rank() + " is closed, and the " + type
-                + " back end with it." + exchange.consequence()));
+    private SluiceException teamIsOver(@Nullable Throwable why) {
+        SluiceException over =
+                new TeamClosedException("the team of rank " + rank() + " is closed or has ended, and its " + type
+                        + " back end with it: shrink the team, or form another one." + exchange.consequence());
+        if (why != null) {
+            over.initCause(why);
+        }
+        return over;
     }
 
     private void peerFailed(int rank) {
-        worker.fail(new ConnectionLostException("the " + type + " back end of rank " + rank + " has failed"));
-        listeners.forEach(listener -> listener.accept(rank));
+        end(new SluiceException("the " + type + " back end of rank " + rank
+                + " has ended with an error, and that of rank " + rank() + " with it." + exchange.consequence()));
+    }
+
+    /** Ends it though no rank is lost; true if nothing else has ended it before. On the loop. */
+    private boolean end(SluiceException error) {
+        boolean isFirst = worker.fail(error);
+        if (isFirst) {
+            failed = error;
+            failureListeners.forEach(listener -> listener.accept(error));
+        }
+        return isFirst;
     }
 
     // ---- the thread's side ----
 
-    private boolean onLoop(Runnable task) {
-        try {
-            team.loop().execute(task);
-            return true;
-        } catch (SluiceException engineIsClosed) {
-            return false;
-        }
-    }
-
     @Override
     public void ring(long round) {
-        if (!onLoop(() -> doorbell.ring(round))) {
-            engineClosed();
+        if (!loop.offer(() -> doorbell.ring(round))) {
+            worker.fail(teamIsOver(null));
         }
     }
 
     @Override
     public void changed() {
-        if (!onLoop(this::look)) {
-            // no loop is left to disturb
-            synchronized (worker) {
-                puts.endDone();
-            }
-        }
+        look.ask();
     }
 
     private void look() {
@@ -139,7 +165,7 @@ class RoundBackend implements CommBackend, RoundWorker.Loop {
 
     @Override
     public void seen(int rank) {
-        onLoop(() -> doorbell.seen(rank));
+        loop.offer(() -> doorbell.seen(rank));
     }
 
     @Override
@@ -149,15 +175,14 @@ class RoundBackend implements CommBackend, RoundWorker.Loop {
 
     @Override
     public void failed(SluiceException error) {
-        onLoop(() -> {
-            doorbell.fail();
-            for (int rank = 0; rank < ranks(); rank++) {
-                int lost = rank;
-                if (rank != rank() && !worker.hasLeft(rank)) {
-                    listeners.forEach(listener -> listener.accept(lost));
-                }
+        boolean isTaken = loop.offer(() -> {
+            if (end(error)) {
+                doorbell.fail();
             }
         });
+        if (!isTaken) {
+            worker.fail(teamIsOver(null));
+        }
     }
 
     // ---- CommBackend ----
@@ -219,10 +244,13 @@ class RoundBackend implements CommBackend, RoundWorker.Loop {
                     if (failure == null && memory != null) {
                         return CompletableFuture.<SymmetricMemory>completedFuture(memory);
                     }
-                    memories.remove(number);
+                    // another rank may take it for allocated, and put into it
                     CompletableFuture<Void> released =
-                            own == null ? CompletableFuture.completedFuture(null) : own.close();
-                    Throwable known = failure == null ? new IllegalStateException("the back end is closed") : failure;
+                            memory == null ? CompletableFuture.completedFuture(null) : free(memory);
+                    Throwable known = failure == null
+                            ? new SluiceException("the " + type + " back end of rank " + rank()
+                                    + " was closed meanwhile: allocate before it is closed")
+                            : failure;
                     return released.handle((nothing, ignored) -> CompletableFuture.<SymmetricMemory>failedFuture(
                                     known instanceof CompletionException ? known.getCause() : known))
                             .thenCompose(failed -> failed);
@@ -356,8 +384,16 @@ class RoundBackend implements CommBackend, RoundWorker.Loop {
 
     @Override
     public void whenLost(IntConsumer listener) {
-        listeners.add(listener);
         team.whenFailed(listener);
+    }
+
+    @Override
+    public void whenFailed(Consumer<SluiceException> listener) {
+        failureListeners.add(listener);
+        SluiceException known = failed;
+        if (known != null) {
+            listener.accept(known);
+        }
     }
 
     @Override
@@ -375,10 +411,7 @@ class RoundBackend implements CommBackend, RoundWorker.Loop {
         CompletableFuture<Void> closing = closed;
         if (closing == null) {
             worker.close();
-            closing = worker.ended
-                    .copy()
-                    .orTimeout(LONGEST_CLOSE_SECONDS, TimeUnit.SECONDS)
-                    .thenCompose(nothing -> releaseAll());
+            closing = within(LONGEST_CLOSE_SECONDS, "close", worker.ended).thenCompose(nothing -> releaseAll());
             closed = closing;
         }
         return closing.copy();
@@ -389,10 +422,7 @@ class RoundBackend implements CommBackend, RoundWorker.Loop {
                 new ArrayList<>(memories.values().stream().map(this::free).toList());
         CompletableFuture<Void> doorbellClosed = new CompletableFuture<>();
         // behind what the thread has given to the loop
-        Runnable close = () -> doorbell.close().whenComplete((nothing, error) -> doorbellClosed.complete(null));
-        if (!onLoop(close)) {
-            close.run();
-        }
+        loop.execute(() -> doorbell.close().whenComplete((nothing, error) -> doorbellClosed.complete(null)));
         released.add(doorbellClosed);
         return CompletableFuture.allOf(released.toArray(CompletableFuture[]::new));
     }

@@ -7,15 +7,19 @@ import io.sluice.experts.backend.CommBackend;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Opens back ends: on all ranks, or on none. */
 public final class RoundBackends {
     private static final byte YES = 1;
     private static final byte NO = 0;
+    private static final Logger LOG = LoggerFactory.getLogger(RoundBackends.class);
 
     private RoundBackends() {}
 
@@ -31,23 +35,26 @@ public final class RoundBackends {
     public static CompletableFuture<CommBackend> open(
             String type, Team team, int termsBytes, Supplier<? extends Exchange> make) {
         return CompletableFuture.supplyAsync(() -> make(type, make))
-                .thenCompose(made -> Ranks.gather(team, terms(made, termsBytes)).handle((all, error) -> {
-                    if (error != null) {
-                        throw close(made.exchange(), error);
+                .thenCompose(made -> open(type, team, termsBytes, made));
+    }
+
+    private static CompletableFuture<CommBackend> open(String type, Team team, int termsBytes, Made made) {
+        return CompletableFuture.completedFuture(made)
+                .thenCompose(each -> Ranks.gather(team, terms(each, termsBytes)))
+                .thenCompose(all -> {
+                    check(type, team, made, all);
+                    return Doorbell.create(team);
+                })
+                .handle((doorbell, error) -> {
+                    if (error == null) {
+                        return RoundBackend.open(type, team, Objects.requireNonNull(made.exchange()), doorbell);
                     }
-                    try {
-                        check(type, team, made, all);
-                    } catch (SluiceException e) {
-                        throw close(made.exchange(), e);
-                    }
-                    return made.exchange();
-                }))
-                .thenCompose(exchange -> Doorbell.create(team).handle((doorbell, error) -> {
-                    if (error != null) {
-                        throw close(exchange, error);
-                    }
-                    return RoundBackend.open(type, team, exchange, doorbell);
-                }))
+                    close(type, made.exchange());
+                    return CompletableFuture.<CommBackend>failedFuture(
+                            error instanceof CompletionException && error.getCause() != null
+                                    ? error.getCause()
+                                    : error);
+                })
                 .thenCompose(opened -> opened);
     }
 
@@ -76,21 +83,27 @@ public final class RoundBackends {
     }
 
     private static Made make(String type, Supplier<? extends Exchange> make) {
+        Exchange made = null;
         try {
-            Exchange made = make.get();
+            made = make.get();
             return new Made(made, ByteBuffer.wrap(made.terms()), null);
         } catch (SluiceException e) {
+            close(type, made);
             return Made.refused(e);
         } catch (RuntimeException | LinkageError e) {
+            close(type, made);
             return Made.refused(new BackendUnavailableException("the " + type + " back end cannot be opened: " + e));
         }
     }
 
-    private static CompletionException close(@Nullable Exchange exchange, Throwable error) {
-        if (exchange != null) {
-            exchange.close(false);
+    private static void close(String type, @Nullable Exchange exchange) {
+        try {
+            if (exchange != null) {
+                exchange.close(false);
+            }
+        } catch (RuntimeException e) {
+            LOG.warn("the {} back end that was not opened could not be closed in order", type, e);
         }
-        return error instanceof CompletionException known ? known : new CompletionException(error);
     }
 
     private static byte[] terms(Made made, int bytes) {

@@ -6,9 +6,13 @@ import io.sluice.experts.backend.CommWait;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A wait for a word, which is looked at after each round. */
 final class RoundWait implements CommWait {
+    private static final Logger LOG = LoggerFactory.getLogger(RoundWait.class);
+
     private final Armed all;
     private final RoundMemory memory;
     private final long offset;
@@ -16,6 +20,7 @@ final class RoundWait implements CommWait {
     private long atLeast;
     private boolean armed;
     private boolean closed;
+    private @Nullable SluiceException error;
 
     RoundWait(Armed all, RoundMemory memory, long offset, CommCallback callback) {
         this.all = all;
@@ -36,6 +41,7 @@ final class RoundWait implements CommWait {
         }
         armed = true;
         atLeast = value;
+        error = null;
         all.add(this);
     }
 
@@ -45,6 +51,8 @@ final class RoundWait implements CommWait {
         if (was) {
             armed = false;
             all.waits.remove(this);
+            // else the next wait would end with this one
+            all.reached.remove(this);
         }
         return was;
     }
@@ -53,6 +61,18 @@ final class RoundWait implements CommWait {
     public void close() {
         disarm();
         closed = true;
+    }
+
+    /** Whether its callback is to be called. */
+    private boolean isOver() {
+        try {
+            return value() >= atLeast;
+        } catch (IllegalStateException engineIsClosed) {
+            error = new SluiceException(
+                    "the symmetric memory of a wait is gone, as its engine is closed: open another engine",
+                    engineIsClosed);
+            return true;
+        }
     }
 
     /** Those of a back end that wait. The loop's. */
@@ -72,40 +92,44 @@ final class RoundWait implements CommWait {
 
         private void add(RoundWait wait) {
             waits.add(wait);
-            if (wait.value() >= wait.atLeast) {
+            if (wait.isOver()) {
                 later.run();
             }
         }
 
-        /** Tells those whose word has reached its value. */
+        /** Tells those whose word has reached its value, or is gone. */
         void look() {
             for (int i = waits.size() - 1; i >= 0; i--) {
                 RoundWait wait = waits.get(i);
-                if (wait.value() >= wait.atLeast) {
-                    waits.remove(i);
-                    reached.add(wait);
+                if (wait.isOver()) {
+                    reached.add(waits.remove(i));
                 }
             }
-            tell(null);
+            tell();
         }
 
         /** Tells those of memory that is freed. */
         void end(RoundMemory freed, SluiceException error) {
             for (int i = waits.size() - 1; i >= 0; i--) {
                 if (waits.get(i).memory == freed) {
-                    reached.add(waits.remove(i));
+                    RoundWait wait = waits.remove(i);
+                    wait.error = error;
+                    reached.add(wait);
                 }
             }
-            tell(error);
+            tell();
         }
 
-        private void tell(@Nullable SluiceException error) {
+        private void tell() {
             // one that is told may disarm, close or arm others
             while (!reached.isEmpty()) {
                 RoundWait wait = reached.removeFirst();
-                if (wait.armed) {
-                    wait.armed = false;
-                    wait.callback.ended(error);
+                wait.armed = false;
+                try {
+                    wait.callback.ended(wait.error);
+                } catch (RuntimeException e) {
+                    // the others must be told all the same
+                    LOG.error("the callback of a wait threw an exception", e);
                 }
             }
         }

@@ -10,6 +10,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
@@ -36,7 +37,7 @@ final class RoundWorker implements Runnable {
         /** Whether a rank has seen this one leave. */
         boolean hasSeen(int rank);
 
-        /** It has failed for a reason that the team does not know. */
+        /** It cannot go on, for a reason that the team does not know: has {@link #fail} called on the loop. */
         void failed(SluiceException error);
     }
 
@@ -59,6 +60,7 @@ final class RoundWorker implements Runnable {
     private final int ranks;
     private final Exchange exchange;
     private final IntFunction<@Nullable RoundMemory> memories;
+    private final long doubtNanos;
     private final List<Deque<RoundOperation>> puts = new ArrayList<>();
     private final List<RoundOperation> packed = new ArrayList<>();
     private final Deque<RoundOperation> barriers = new ArrayDeque<>();
@@ -68,9 +70,9 @@ final class RoundWorker implements Runnable {
     private final int[] sends;
     private final int[] receives;
     private final boolean[] leaves;
-    private @Nullable Loop loop;
+    private final AtomicReference<@Nullable SluiceException> failure = new AtomicReference<>();
+    private volatile @Nullable Loop loop;
     private volatile @Nullable Thread thread;
-    private volatile @Nullable SluiceException failure;
     private volatile long wanted;
     private volatile boolean closing;
     private volatile boolean over;
@@ -79,12 +81,25 @@ final class RoundWorker implements Runnable {
     private long lastWithData;
     private boolean isLeaving;
 
-    RoundWorker(String name, int rank, int ranks, Exchange exchange, IntFunction<@Nullable RoundMemory> memories) {
+    /**
+     * Creates it.
+     *
+     * @param memories by number
+     * @param doubtNanos how long the team may take to say that it has lost a rank, after an error of the exchange
+     */
+    RoundWorker(
+            String name,
+            int rank,
+            int ranks,
+            Exchange exchange,
+            IntFunction<@Nullable RoundMemory> memories,
+            long doubtNanos) {
         this.name = name;
         this.rank = rank;
         this.ranks = ranks;
         this.exchange = exchange;
         this.memories = memories;
+        this.doubtNanos = doubtNanos;
         this.left = new AtomicIntegerArray(ranks);
         this.lost = new AtomicIntegerArray(ranks);
         this.headers = new int[ranks];
@@ -104,12 +119,24 @@ final class RoundWorker implements Runnable {
         started.start();
     }
 
+    /** Ends it where it could not be started; not in this call, as closing an exchange may wait. */
+    void abandon(Loop side, Throwable why) {
+        loop = side;
+        fail(
+                why instanceof SluiceException typed
+                        ? typed
+                        : new SluiceException(
+                                "the " + name + " back end of rank " + rank + " could not start: create another one",
+                                why));
+        CompletableFuture.runAsync(() -> end(false));
+    }
+
     // ---- any thread ----
 
     /** Why nothing can be put any more, or null. */
     @Nullable
     SluiceException failure() {
-        return failure;
+        return failure.get();
     }
 
     boolean hasLeft(int other) {
@@ -137,17 +164,17 @@ final class RoundWorker implements Runnable {
         lost.set(other, 1);
         if (!hasLeft(other)) {
             fail(new ConnectionLostException("rank " + other + " is lost, and the " + name + " back end of rank " + rank
-                    + " with it: shrink the team and create another buffer." + exchange.consequence()));
+                    + " with it: shrink the team." + exchange.consequence()));
         }
     }
 
-    void fail(SluiceException error) {
-        if (failure == null) {
-            failure = error;
-        }
+    /** Ends it; true if nothing else has ended it before. */
+    boolean fail(SluiceException error) {
+        boolean isFirst = failure.compareAndSet(null, error);
         // the library may not come back from opening
         opened.completeExceptionally(error);
         LockSupport.unpark(thread);
+        return isFirst;
     }
 
     void close() {
@@ -185,16 +212,37 @@ final class RoundWorker implements Runnable {
     }
 
     private void failed(Throwable e) {
-        SluiceException known = failure;
-        if (known == null) {
-            known = e instanceof SluiceException typed
-                    ? typed
-                    : new SluiceException("the " + name + " back end of rank " + rank + " has failed", e);
-            failure = known;
-            loop().failed(known);
-        }
         LOG.debug("rank {}", rank, e);
-        opened.completeExceptionally(known);
+        boolean wasOpen = opened.isDone();
+        // what opens or closes has no operations whose end could name a wrong rank
+        if (wasOpen && !closing) {
+            awaitTeam();
+        }
+        if (failure.get() != null) {
+            return;
+        }
+        SluiceException own = !wasOpen && e instanceof SluiceException typed
+                ? typed
+                : new SluiceException(
+                        "the " + name + " back end of rank " + rank
+                                + " cannot go on, though its team has lost no rank: "
+                                + (e.getMessage() == null ? e : e.getMessage()) + "." + exchange.consequence(),
+                        e);
+        // on the loop, where none must see the error before it knows that no rank is lost
+        loop().failed(own);
+        while (failure.get() == null) {
+            LockSupport.parkNanos(this, PARK_NANOS);
+        }
+    }
+
+    /** Waits until the team says why it must end, if it does. */
+    private void awaitTeam() {
+        long begun = System.nanoTime();
+        long left = doubtNanos;
+        while (failure.get() == null && !closing && left > 0) {
+            LockSupport.parkNanos(this, left);
+            left = doubtNanos - (System.nanoTime() - begun);
+        }
     }
 
     private void end(boolean isFailed) {
@@ -203,15 +251,15 @@ final class RoundWorker implements Runnable {
         } catch (RuntimeException | Error e) {
             LOG.warn("the {} back end of rank {} was not closed in order", name, rank, e);
         }
-        if (failure == null) {
-            failure = new ConnectionLostException("the " + name + " back end of rank " + rank + " is closed");
-        }
+        failure.compareAndSet(
+                null,
+                new SluiceException("the " + name + " back end of rank " + rank + " is closed: open another one"));
         over = true;
         endAll();
         ended.complete(null);
     }
 
-    /** Ends what nobody else does: on the thread, and where it has ended on any. */
+    /** Ends all operations that are left: on the thread, and once it has ended on the one that submits more. */
     private synchronized void endAll() {
         for (RoundOperation each = submitted.takeAll(); each != null; ) {
             RoundOperation after = RoundOperation.Queue.after(each);
@@ -227,14 +275,14 @@ final class RoundWorker implements Runnable {
         for (RoundOperation each = barriers.poll(); each != null; each = barriers.poll()) {
             // nothing reads a source any more, or stores into memory
             boolean isDone = each.kind == RoundOperation.Kind.FLUSH || each.kind == RoundOperation.Kind.FREE;
-            each.error = isDone ? null : failure;
+            each.error = isDone ? null : failure.get();
             done.add(each);
         }
         loop().changed();
     }
 
     private void check() {
-        SluiceException known = failure;
+        SluiceException known = failure.get();
         if (known != null) {
             throw known;
         }
@@ -431,10 +479,8 @@ final class RoundWorker implements Runnable {
         while (!exchange.isDone()) {
             check();
             if (System.nanoTime() - begun > LONGEST_ROUND_NANOS) {
-                throw new ConnectionLostException(
-                        "the other ranks have not joined round " + (completed + 1) + " of the "
-                                + name + " back end within " + LONGEST_ROUND_NANOS / 1_000_000_000 + " s."
-                                + exchange.consequence());
+                throw new ConnectionLostException("the other ranks have not joined round " + (completed + 1)
+                        + " of the " + name + " back end within " + LONGEST_ROUND_NANOS / 1_000_000_000 + " s");
             }
             pause.again();
         }

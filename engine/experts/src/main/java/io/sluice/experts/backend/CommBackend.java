@@ -1,7 +1,9 @@
 package io.sluice.experts.backend;
 
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.SluiceException;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -185,6 +187,15 @@ public interface CommBackend {
      * @param listener called on the loop for each rank that is lost or has left, perhaps more than once
      */
     void whenLost(IntConsumer listener);
+
+    /**
+     * Watches the back end itself.
+     *
+     * @param listener called once on the loop if this back end or that of another rank ends though the team has lost no
+     *     rank, such as with an error of its library; gets that error, as do its operations. A back end that ends with the
+     *     team alone never calls it
+     */
+    default void whenFailed(Consumer<SluiceException> listener) {}
 
     /**
      * Waits until the sources of all earlier operations may change again.
