@@ -134,6 +134,8 @@ final class NvshmemExchange implements Exchange {
     }
 
     private NvshmemHeap initialise(Check check) {
+        // a rank that has ended meanwhile would be waited for without end
+        check.run();
         gpu.keepContext();
         library.opening(id);
         try {

@@ -125,7 +125,8 @@ final class NvshmemLibrary {
                             "NVSHMEM is being initialised for another expert buffer of this process: wait for it; where it has"
                                     + " ended with an error, a new process is needed";
                         case NEW, OPEN ->
-                            "NVSHMEM carries one expert buffer of a process at a time: close the other one first";
+                            "NVSHMEM carries one expert buffer of a process at a time: close the other one first, and wait"
+                                    + " until it is closed";
                     });
         }
         inUse = true;
