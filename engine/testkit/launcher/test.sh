@@ -3,8 +3,6 @@
 
 # The tests on a real RDMA driver, and their reports.
 readonly softroce=$root/samples/src/test/softroce softroce_results=$root/target/softroce
-# Maven writes it when it has packaged the last of the modules that the short extent needs.
-readonly SOFTROCE_NEEDS=$root/engine/collectives/target/test-class-path
 # The modules with tests, in the order of their layers.
 readonly MODULES=(native engine/{core,testkit,cuda,collectives,collectives-cuda,experts,experts-cuda,comm-backends} metrics reactive-api/{reactor,directory,directory-contract,directory-etcd,directory-redis,directory-vertx,vertx} samples{,/snippets} docs/site)
 readonly REPEATS_FOLDER=$root/target/repeat
@@ -164,8 +162,8 @@ check_format() {
   run_maven -q --fail-at-end com.diffplug.spotless:spotless-maven-plugin:check > "$state/format.log" 2>&1
 }
 
-# Starts that check at the same time as the tests, as the first modules leave a processor idle, and sets format_check to its
-# process. Where the formatter is yet to be downloaded it runs alone: the tests' Maven would download the same at the same time.
+# Starts that check together with the tests, as the first modules leave a processor idle, and sets format_check to its process.
+# Where the formatter is yet to be downloaded it runs alone: the tests' Maven would download the same at the same time.
 start_format_check() {
   if [[ ! -d ${HOME:-}/.m2/repository/com/diffplug/spotless ]]; then
     check_format || formatted=''
@@ -173,36 +171,15 @@ start_format_check() {
   fi
   check_format &
   format_check=$!
-  side_processes+=("$format_check")
+  # shellcheck disable=SC2064 # the variable is local
+  trap "kill -TERM $format_check 2> /dev/null || true" EXIT
 }
 
 # Waits for that check, and shows what is wrong.
 end_format_check() {
   [[ -z $format_check ]] || wait "$format_check" || formatted=''
+  trap - EXIT
   [[ -n $formatted ]] || cat -- "$state/format.log"
-}
-
-# What runs at the same time as Maven ends with this process.
-side_processes=()
-end_side_processes() {
-  ((${#side_processes[@]} == 0)) || kill -TERM "${side_processes[@]}" 2> /dev/null || true
-}
-
-run_softroce() {
-  JAVA_HOME=$jdk run_child bash "$softroce/suite/test" "$root" "$softroce_results" "$1"
-}
-
-# Starts the short extent of the tests on a real RDMA driver as soon as Maven has packaged what they need: guests and the
-# tests of the other modules both leave processors idle at times. Sets softroce_process to its process.
-start_softroce() {
-  (
-    until [[ $SOFTROCE_NEEDS -nt $unfinished ]]; do
-      sleep 1
-    done
-    run_softroce brief
-  ) &
-  softroce_process=$!
-  side_processes+=("$softroce_process")
 }
 
 # The commit that --changed compares with when none is named.
@@ -313,7 +290,6 @@ repeat_once() {
 run_tests() {
   local arguments=() only='' own=yes formatted=yes status=0 report_status=0 softroce_status=0 extent=brief
   local format_check='' changed='' base='' differing='' repeat='' soak='' modules=() module report=() began=$SECONDS
-  local softroce_process='' with_softroce=''
   while (($# > 0)); do
     case $1 in
       --soak)
@@ -389,24 +365,16 @@ run_tests() {
     # Ask for permission to install now, not after all of Maven's tests.
     bring_qemu
   fi
-  if [[ $only == softroce || (-z $only && -n $own && (-z $changed || " ${modules[*]} " == *' engine/core '* || -n $(git -C "$root" status --porcelain -- "$softroce") ||
-    -n $(git -C "$root" diff --no-renames --name-only "$base" -- "$softroce"))) ]]; then
-    with_softroce=yes
-  fi
   begin_build
   find "$root" -type d -path '*/target/surefire-reports' -prune -exec rm -rf -- {} +
   rm -rf -- "$softroce_results"
-  trap end_side_processes EXIT
   if [[ -z $only ]]; then
     start_format_check
-  fi
-  if [[ -n $with_softroce && $extent == brief ]]; then
-    start_softroce
   fi
   # Three modules at a time, where none needs another: compilers and waits then fill two processors. The tests on a
   # real RDMA driver, and those that are repeated, run without Maven and need its class path.
   run_maven -T 3 --fail-at-end -Dspotless.check.skip=true verify dependency:build-classpath -Dmdep.includeScope=test \
-    -DexcludeTypes=pom -Dmdep.outputFile=target/test-class-path -Dmdep.regenerateFile=true ${arguments[@]+"${arguments[@]}"} || status=$?
+    -DexcludeTypes=pom -Dmdep.outputFile=target/test-class-path ${arguments[@]+"${arguments[@]}"} || status=$?
   if [[ -z $only ]]; then
     end_format_check
   fi
@@ -420,16 +388,12 @@ run_tests() {
     repeat_tests "$repeat" "$only"
     return
   fi
-  if [[ -n $with_softroce ]]; then
-    if ((status != 0)); then
-      echo 'Without a whole build the tests on a real RDMA driver do not run, and are not counted.'
-      [[ -z $softroce_process ]] || kill -TERM "$softroce_process" 2> /dev/null || true
-      wait
-      rm -rf -- "$softroce_results"
-    elif [[ -n $softroce_process ]]; then
-      wait "$softroce_process" || softroce_status=$?
+  if [[ $only == softroce || (-z $only && -n $own && (-z $changed || " ${modules[*]} " == *' engine/core '* || -n $(git -C "$root" status --porcelain -- "$softroce") ||
+    -n $(git -C "$root" diff --no-renames --name-only "$base" -- "$softroce"))) ]]; then
+    if ((status == 0)); then
+      JAVA_HOME=$jdk run_child bash "$softroce/suite/test" "$root" "$softroce_results" "$extent" || softroce_status=$?
     else
-      run_softroce "$extent" || softroce_status=$?
+      echo 'Without a whole build the tests on a real RDMA driver do not run, and are not counted.'
     fi
   fi
   # Only in a guest has verbs been seen with a peer in another process.
