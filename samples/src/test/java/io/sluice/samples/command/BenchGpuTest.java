@@ -154,13 +154,13 @@ class BenchGpuTest {
 
     @ParameterizedTest
     @Tag("soak")
-    @CsvSource({"low-latency, '1,2', false", "normal, '1,2', true"})
+    @CsvSource({"low-latency, '1,2', false", "normal, '1,2', true", "normal, 1, false"})
     void measuresAndVerifiesExpertsOfTheOtherFormat(String mode, String ranks, boolean fp8) throws IOException {
         measuresAndVerifiesExperts(mode, ranks, fp8);
     }
 
     @ParameterizedTest
-    @CsvSource({"low-latency, 2, true", "normal, 1, false"})
+    @CsvSource("low-latency, 2, true")
     void measuresAndVerifiesExperts(String mode, String ranks, boolean fp8) throws IOException {
         List<String> arguments = new ArrayList<>(
                 List.of("bench", "--experts", mode, "--memory", "cuda", "--ranks", ranks, "--blocks", "2", "--verify"));

@@ -24,6 +24,7 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -251,6 +252,7 @@ class MoverPageTest {
     }
 
     @Test
+    @Tag("soak")
     void aLostMoverIsFoundAgain() throws IOException {
         try (BrowserPage page = open()) {
             mover.close();
