@@ -205,7 +205,7 @@ pom_property() {
 
 # module_environment MODULE: the environment of all tests of a module, as its pom has it, one variable a line.
 module_environment() {
-  sed -n '/<executions>/,/<\/executions>/d; /<environmentVariables>/,/<\/environmentVariables>/s:^ *<\([A-Z_]*\)>\(.*\)</\1>$:\1=\2:p' \
+  sed -n '/<executions>/,/<\/executions>/d; /<environmentVariables>/,/<\/environmentVariables>/s:^ *<\([A-Z][A-Z0-9_]*\)>\(.*\)</\1>$:\1=\2:p' \
     "$root/$1/pom.xml"
 }
 

@@ -174,15 +174,21 @@ class NcclExchange implements Exchange {
     @Override
     public void close(boolean isFailed) {
         // orderly too: an end that waits for the other ranks would make this one wait for theirs
-        boolean isGone = communicator.equals(MemorySegment.NULL) || library.abort(communicator);
-        communicator = MemorySegment.NULL;
-        if (isGone) {
-            release();
-        }
-        gpu.close(LONGEST_END_NANOS);
-        // else the library may still write to it
-        if (isGone) {
-            arena.close();
+        boolean isUnused = false;
+        try {
+            boolean isGone = communicator.equals(MemorySegment.NULL) || library.abort(communicator);
+            communicator = MemorySegment.NULL;
+            // copies of this exchange's own are no work of the library's
+            isUnused = gpu.awaitIdle(LONGEST_END_NANOS) && isGone;
+            if (isUnused) {
+                release();
+            }
+        } finally {
+            gpu.close(0);
+            // else the library may still write to it
+            if (isUnused) {
+                arena.close();
+            }
         }
     }
 

@@ -56,7 +56,7 @@ final class NvshmemExchange implements Exchange {
         library.take();
         try {
             this.gpu = Gpu.open(rank, wordsAt + (long) ranks * Long.BYTES);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             library.giveBack();
             throw e;
         }

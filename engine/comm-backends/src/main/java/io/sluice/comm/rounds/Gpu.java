@@ -212,18 +212,28 @@ public final class Gpu {
     }
 
     /**
+     * Waits until the stream has nothing more to do, be it that its work has ended with an error.
+     *
+     * @param nanos how long at most
+     * @return false if it still works: the GPU may read and write what its work names
+     */
+    public boolean awaitIdle(long nanos) {
+        long begun = System.nanoTime();
+        int state = CudaStream.query(stream);
+        while (state == CudaStream.NOT_READY && System.nanoTime() - begun < nanos) {
+            Pause.nanos(50_000);
+            state = CudaStream.query(stream);
+        }
+        return state != CudaStream.NOT_READY;
+    }
+
+    /**
      * Gives everything back. Where the stream does not come to an end in time, nothing is: the GPU may write to the memory.
      *
      * @param nanos how long the stream may take
      */
     public void close(long nanos) {
-        long deadline = System.nanoTime() + nanos;
-        int state = CudaStream.query(stream);
-        while (state == CudaStream.NOT_READY && System.nanoTime() - deadline < 0) {
-            Pause.nanos(50_000);
-            state = CudaStream.query(stream);
-        }
-        if (state == CudaStream.NOT_READY) {
+        if (!awaitIdle(nanos)) {
             LOG.warn("GPU {} does not end its work: its pinned memory and its stream are kept", ordinal);
             return;
         }

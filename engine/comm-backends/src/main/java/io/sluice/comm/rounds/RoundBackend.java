@@ -28,6 +28,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A back end over an {@link Exchange}. Symmetric memory is the host's; puts, signals and memory that is freed go to a thread,
@@ -38,9 +40,10 @@ class RoundBackend implements CommBackend, RoundWorker.Loop {
     private static final long REFUSED = 0;
     // longer than the thread waits for anything
     private static final long LONGEST_OPEN_SECONDS = 150;
+    private static final Logger LOG = LoggerFactory.getLogger(RoundBackend.class);
     private static final long LONGEST_CLOSE_SECONDS = 90;
     // a library may see that a process has ended before the team does
-    private static final long LONGEST_DOUBT_NANOS = 2_000_000_000L;
+    private static final long LONGEST_DOUBT_NANOS = 5_000_000_000L;
 
     private final String type;
     private final Team team;
@@ -139,7 +142,13 @@ class RoundBackend implements CommBackend, RoundWorker.Loop {
         boolean isFirst = worker.fail(error);
         if (isFirst) {
             failed = error;
-            failureListeners.forEach(listener -> listener.accept(error));
+            for (Consumer<SluiceException> listener : failureListeners) {
+                try {
+                    listener.accept(error);
+                } catch (RuntimeException e) {
+                    LOG.error("a listener of the {} back end threw an exception", type, e);
+                }
+            }
         }
         return isFirst;
     }

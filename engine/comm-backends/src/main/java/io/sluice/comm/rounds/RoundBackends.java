@@ -101,7 +101,7 @@ public final class RoundBackends {
             if (exchange != null) {
                 exchange.close(false);
             }
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             LOG.warn("the {} back end that was not opened could not be closed in order", type, e);
         }
     }

@@ -4,6 +4,7 @@ import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.SluiceException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -225,12 +226,13 @@ final class RoundWorker implements Runnable {
                 ? typed
                 : new SluiceException(
                         "the " + name + " back end of rank " + rank
-                                + " cannot go on, though its team has lost no rank: "
+                                + " cannot go on, and its team has named no lost rank within "
+                                + Duration.ofNanos(doubtNanos) + ": "
                                 + (e.getMessage() == null ? e : e.getMessage()) + "." + exchange.consequence(),
                         e);
         // on the loop, where none must see the error before it knows that no rank is lost
         loop().failed(own);
-        while (failure.get() == null) {
+        while (failure.get() == null && !closing) {
             LockSupport.parkNanos(this, PARK_NANOS);
         }
     }

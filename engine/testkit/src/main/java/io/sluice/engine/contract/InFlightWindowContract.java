@@ -14,6 +14,7 @@ import io.sluice.engine.TooManyPendingException;
 import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferOptions;
+import io.sluice.testkit.Extent;
 import io.sluice.testkit.Patience;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -304,15 +305,16 @@ interface InFlightWindowContract extends Contract {
     @Test
     default void smallTransfersPassWhileALargeOneRuns() {
         // Not that they overtake it, only that it cannot starve them, nor they it.
+        int large = Extent.of(24 << 20, 64 << 20);
         try (EnginePair pair = EnginePair.open(transport(), both -> both.windowBytes(1 << 20))) {
-            MemoryRegion local = pair.local(24 << 20);
-            RemoteRegion remote = pair.attach(pair.served(24 << 20));
+            MemoryRegion local = pair.local(large);
+            RemoteRegion remote = pair.attach(pair.served(large));
             List<TerminalSignal> signals = new ArrayList<>();
-            signals.add(pair.write(local, 0, remote, 0, 24 << 20));
+            signals.add(pair.write(local, 0, remote, 0, large));
             for (int i = 0; i < 2_000; i++) {
                 signals.add(pair.write(local, 0, remote, 0, 8));
                 if (i % 500 == 0) {
-                    signals.add(pair.read(local, 0, remote, 0, 3 << 20));
+                    signals.add(pair.read(local, 0, remote, 0, large / 8));
                 }
             }
             TerminalSignal.awaitAllSuccess(signals);

@@ -8,6 +8,7 @@ import io.sluice.engine.NotificationListener;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferOptions;
+import io.sluice.testkit.Extent;
 import io.sluice.testkit.Patience;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -112,7 +113,8 @@ interface OrderContract extends Contract {
     @ValueSource(ints = {1, 4})
     @Tag(DRIVER)
     default void notificationWaitsForWritesThatWaitForCredits(int lanes) {
-        long bytes = 16 << 20;
+        int piece = Extent.of(2 << 20, 4 << 20);
+        long bytes = 8L * piece;
         try (EnginePair pair = EnginePair.open(
                 transport(), both -> both.lanes(lanes).windowBytes(1 << 20).windowOperations(2))) {
             MemoryRegion source = filled(pair.local(bytes), 12);
@@ -129,8 +131,8 @@ interface OrderContract extends Contract {
                     }))
                     .request(1);
             List<TerminalSignal> signals = new ArrayList<>();
-            for (long at = 0; at < bytes; at += 2 << 20) {
-                signals.add(pair.write(source, at, remote, at, 2 << 20));
+            for (long at = 0; at < bytes; at += piece) {
+                signals.add(pair.write(source, at, remote, at, piece));
             }
             TerminalSignal notified = pair.notify(new byte[] {1});
             await(checked);
