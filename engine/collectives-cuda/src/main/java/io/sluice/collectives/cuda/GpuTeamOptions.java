@@ -8,14 +8,15 @@ import java.util.Objects;
  *
  * @param exchangeBytes up to how many bytes a rank sends to all others together by messages with flags, which take twice the bytes and
  *     half the latency: 8 bytes to 16 MiB. The team's memory has room for two messages of this length from each rank
- * @param blocks the most blocks, of 512 threads, that a kernel has, 1 to 256. Few leave more of the GPU to others; 128 are needed for all
- *     the bandwidth of NVLink
+ * @param blocks the most blocks, of 512 threads, that a kernel has, 1 to 256. Few leave more of the GPU to others. Kernels that
+ *     exchange messages use all of them from 1 MiB on; others have at most 128, which take all the bandwidth of NVLink
  * @param timeout how long a kernel waits for the other ranks before the team ends with an error, positive
  */
 public record GpuTeamOptions(long exchangeBytes, int blocks, Duration timeout) {
     private static final long MOST_EXCHANGE_BYTES = 16L << 20;
     private static final int UNIT = 8;
-    private static final GpuTeamOptions DEFAULTS = new GpuTeamOptions(512L << 10, 128, Duration.ofSeconds(30));
+    private static final GpuTeamOptions DEFAULTS =
+            new GpuTeamOptions(1L << 20, TeamLayout.MOST_BLOCKS, Duration.ofSeconds(30));
 
     /**
      * Checks the ranges.
@@ -39,7 +40,7 @@ public record GpuTeamOptions(long exchangeBytes, int blocks, Duration timeout) {
     /**
      * Returns the defaults.
      *
-     * @return messages up to 512 KiB, 128 blocks, 30 s
+     * @return messages up to 1 MiB, 256 blocks, 30 s
      */
     public static GpuTeamOptions defaults() {
         return DEFAULTS;
