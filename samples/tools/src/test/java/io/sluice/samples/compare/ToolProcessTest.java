@@ -18,8 +18,12 @@ class ToolProcessTest {
     @Test
     void processorTimeOfAChildThatHasEndedStays(@TempDir Path folder) throws Exception {
         Path go = folder.resolve("go");
-        String busy = "(while [ ! -e '" + go + "' ]; do :; done); touch '" + folder.resolve("ended") + "'; sleep 600";
+        Path begun = folder.resolve("begun");
+        String busy = "(touch '" + begun + "'; while [ ! -e '" + go + "' ]; do :; done); touch '"
+                + folder.resolve("ended") + "'; sleep 600";
         try (ToolProcess process = ToolProcess.start(folder, Map.of(), Patience.BOUND, List.of("sh", "-c", busy))) {
+            // children that start after some looks are not found
+            Patience.until("the child runs", () -> Files.exists(begun));
             Patience.until(
                     "the child has used its processor",
                     () -> process.processorTime().compareTo(SOME) > 0);
