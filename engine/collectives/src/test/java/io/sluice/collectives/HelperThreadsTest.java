@@ -16,6 +16,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -72,7 +73,14 @@ class HelperThreadsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"tcp, 2, 1", "tcp, 3, 3", "shm, 2, 2", "shm, 4, 2"})
+    @Tag("soak")
+    @CsvSource({"tcp, 2, 1", "shm, 4, 2"})
+    void theResultOfOtherTeamsHasTheSameBitsAsWithoutThem(String transport, int size, int helpers) {
+        theResultHasTheSameBitsAsWithoutThem(transport, size, helpers);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"tcp, 3, 3", "shm, 2, 2"})
     void theResultHasTheSameBitsAsWithoutThem(String transport, int size, int helpers) {
         List<Set<Long>> sums = new ArrayList<>();
         for (int threads : new int[] {0, helpers}) {
@@ -118,7 +126,14 @@ class HelperThreadsTest {
 
     /** A team that is revoked, or whose engine is closed, while helpers reduce: every call ends, and nothing stores any more. */
     @ParameterizedTest
-    @ValueSource(booleans = {false, true})
+    @Tag("soak")
+    @ValueSource(booleans = false)
+    void aTeamThatIsRevokedEndsWhatHelpersDo(boolean closesEngine) {
+        aTeamThatFailsEndsWhatHelpersDo(closesEngine);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = true)
     void aTeamThatFailsEndsWhatHelpersDo(boolean closesEngine) {
         for (int round = 0; round < 5; round++) {
             try (Ranks ranks = form("tcp", 3, 2)) {

@@ -239,7 +239,14 @@ class KillPointsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"shm", "tcp"})
+    @Tag("soak")
+    @ValueSource(strings = "tcp")
+    void aFrozenRankEndsOnTheOthersAndAtLastItselfOverTheNetwork(String transport) {
+        aFrozenRankEndsOnTheOthersAndAtLastItself(transport);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = "shm")
     void aFrozenRankEndsOnTheOthersAndAtLastItself(String transport) {
         int size = 3;
         int victim = random.nextInt(size);

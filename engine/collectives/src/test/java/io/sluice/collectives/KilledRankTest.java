@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -71,7 +72,14 @@ class KilledRankTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"shm", "tcp"})
+    @Tag("soak")
+    @ValueSource(strings = "shm")
+    void theOthersGetItsRankAndGoOnOverShm(String transport) throws IOException {
+        theOthersGetItsRankAndGoOn(transport);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = "tcp")
     void theOthersGetItsRankAndGoOn(String transport) throws IOException {
         List<TransferEngine> engines = new ArrayList<>();
         Process process = null;

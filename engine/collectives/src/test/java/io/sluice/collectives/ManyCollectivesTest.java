@@ -79,7 +79,14 @@ class ManyCollectivesTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"tcp, 3", "reordering, 2"})
+    @Tag("soak")
+    @CsvSource("tcp, 3")
+    void manyOfAllKindsAreUnderWayOverTheNetwork(String transport, int size) {
+        manyOfAllKindsAreUnderWay(transport, size);
+    }
+
+    @ParameterizedTest
+    @CsvSource("reordering, 2")
     void manyOfAllKindsAreUnderWay(String transport, int size) {
         try (Ranks ranks = CollectiveCrossesTest.ranks(transport, size)) {
             List<CrossRun> runs = new ArrayList<>();

@@ -23,7 +23,7 @@ class AlternatingRoundsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"shm, 2, 200", "tcp, 2, 100", "reordering, 3, 100"})
+    @CsvSource({"shm, 2, 200", "reordering, 3, 100"})
     void roundsOfBothModes(String transport, int size, int rounds) {
         try (CrossRanks ranks = CrossRanks.form(transport, size)) {
             ranks.createBuffers(ExpertOptions.experts(EXPERTS_PER_RANK * size)

@@ -148,6 +148,7 @@ class SnippetsTest {
     }
 
     @Test
+    @Tag("soak")
     void anEngineIsFoundInEtcd() throws IOException {
         Path etcd = ServerProcess.find("etcd")
                 .orElseGet(() -> abort("there is no etcd: install Debian's package etcd-server, or use ./sluice test"));

@@ -164,6 +164,7 @@ class BenchFindingsTest {
     }
 
     @ParameterizedTest
+    @Tag("soak")
     @CsvSource("write, engine, 64KiB, WRITTEN_PAGE")
     void aFlippedBitIsFound(String operation, String api, String size, FlippingProxy.Victim victim) throws IOException {
         Path ready = folder.resolve("ready.json");

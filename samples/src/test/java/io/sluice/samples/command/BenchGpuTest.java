@@ -127,6 +127,7 @@ class BenchGpuTest {
     }
 
     @Test
+    @Tag("soak")
     void measuresAndVerifiesGraphsOfCollectives() throws IOException {
         List<JsonNode> lines = collectives("--collective", "allreduce,alltoall", "--size", "1000", "--graph", "3");
         assertThat(lines).hasSize(2).allSatisfy(line -> {

@@ -132,7 +132,15 @@ class BenchProgramTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"write,  engine,  8;4KiB;1MiB,  single", "notify, vertx, 8;4KiB;64KiB, distinct"})
+    @Tag("soak")
+    @CsvSource("notify, vertx, 8;4KiB;64KiB, distinct")
+    void measuresAndVerifiesNotifications(String operation, String api, String sizes, String buffers)
+            throws IOException {
+        measuresAndVerifies(operation, api, sizes, buffers);
+    }
+
+    @ParameterizedTest
+    @CsvSource("write,  engine,  8;4KiB;1MiB,  single")
     void measuresAndVerifies(String operation, String api, String sizes, String buffers) throws IOException {
         Path json = folder.resolve("out.json");
         List<String> arguments = new ArrayList<>(List.of(

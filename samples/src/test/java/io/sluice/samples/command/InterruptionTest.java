@@ -47,6 +47,7 @@ class InterruptionTest {
     }
 
     @Test
+    @Tag("soak")
     void aKilledReplayLeavesNoOrphan() throws IOException {
         try (SluiceProcess replay = startReplay()) {
             ProcessHandle decode = replay.awaitChild();

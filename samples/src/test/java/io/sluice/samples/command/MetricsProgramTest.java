@@ -170,6 +170,7 @@ class MetricsProgramTest {
     }
 
     @Test
+    @Tag("soak")
     void prometheusOwnToolFindsAScrapeClean() throws Exception {
         Promtool.assumeInstalled();
         try (SluiceProcess serve = SluiceProcess.start(

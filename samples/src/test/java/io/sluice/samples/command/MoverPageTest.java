@@ -286,6 +286,7 @@ class MoverPageTest {
     }
 
     @Test
+    @Tag("soak")
     void everyTextCanBeRead() throws IOException {
         try (BrowserPage page = open()) {
             String id = startSlowMove(page);
@@ -315,6 +316,7 @@ class MoverPageTest {
     }
 
     @Test
+    @Tag("soak")
     void nothingSticksOut() throws IOException {
         try (BrowserPage page = open()) {
             String id = startSlowMove(page);

@@ -114,6 +114,7 @@ class ReplayProgramTest {
     }
 
     @Test
+    @Tag("soak")
     void aMalformedLineIsNamedAndEndsTheRun() throws IOException {
         Files.writeString(trace, TRACE + "{\"timestamp\": oops\n");
         try (SluiceProcess replay =

@@ -52,6 +52,7 @@ class ReplayReconnectTest {
     }
 
     @ParameterizedTest
+    @Tag("soak")
     @ValueSource(strings = "tcp")
     void theRunGoesOnByItself(String transport) throws Exception {
         Path json = folder.resolve("out.json");

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -26,6 +27,7 @@ class ReplayUnderFaultsTest {
     private Path folder;
 
     @Test
+    @Tag("soak")
     void noPageIsCorrupted() throws IOException {
         boolean soak = System.getProperty("sluice.test.profile", "").equals("soak");
         int seeds = Integer.getInteger("sluice.test.fault-seeds", soak ? SOAK_SEEDS : SEEDS);

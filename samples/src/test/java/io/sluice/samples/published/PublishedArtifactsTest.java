@@ -118,6 +118,7 @@ class PublishedArtifactsTest {
     }
 
     @Test
+    @Tag("soak")
     void aDirectoryInRedisOpens() throws IOException {
         assertOpens(List.of("sluice-directory-redis"), OPEN_REDIS);
     }

@@ -194,7 +194,14 @@ class ProcessFaultsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"tcp", "shm"})
+    @Tag("soak")
+    @ValueSource(strings = "shm")
+    void survivorKeepsNothingOfOtherTransports(String transport) {
+        survivorKeepsNothing(transport);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = "tcp")
     void survivorKeepsNothing(String transport) {
         Random random = ContractProfile.random("ProcessFaultsTest " + transport);
         Tally tally = new Tally();

@@ -109,7 +109,14 @@ class StageTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"tcp", "shm"})
+    @Tag("soak")
+    @ValueSource(strings = "shm")
+    void signalsMoveThroughAStageInSharedMemoryWithoutAllocation(String transport) throws Exception {
+        signalsMoveThroughAStageWithoutAllocation(transport);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = "tcp")
     void signalsMoveThroughAStageWithoutAllocation(String transport) throws Exception {
         move(transport, 40_000);
     }

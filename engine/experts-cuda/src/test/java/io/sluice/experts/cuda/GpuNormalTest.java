@@ -93,7 +93,14 @@ class GpuNormalTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {1, 3})
+    @Tag("soak")
+    @ValueSource(ints = 1)
+    void two_choices_of_one_rank(int size) {
+        two_choices(size);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = 3)
     void two_choices(int size) {
         NormalShape shape = new NormalShape(size, 6, 512, 7, 2);
         try (Buffers buffers = new Buffers(shape)) {

@@ -34,6 +34,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Subscription;
 import reactor.core.Disposable;
@@ -273,6 +274,7 @@ public abstract class DirectoryContract extends DirectoryFixture {
     }
 
     @Test
+    @Tag("process")
     void aConnectionByNameFollowsTheEngine() {
         ReactiveTransferEngine engine = engine();
         List<ReactiveConnection> made = new CopyOnWriteArrayList<>();

@@ -25,6 +25,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -54,6 +55,7 @@ public abstract class DirectoryFailureContract extends DirectoryFixture {
 
     /** No event reports the removal of an entry during an interruption: it is missing in the next snapshot. */
     @Test
+    @Tag("process")
     void anEngineThatIsKilledWhileTheDirectoryDoesNotAnswerDisappears() {
         assumeTrue(store.canBeInterrupted(), "this store cannot be interrupted");
         WatchLog log = closedLast(new WatchLog(open(IMPATIENT), name));
@@ -86,6 +88,7 @@ public abstract class DirectoryFailureContract extends DirectoryFixture {
     }
 
     @Test
+    @Tag("process")
     void aRestartHasANewEpochAndTheOldEntryIsNeverUsed() {
         ContractPublisher first = startPublisher(SHORT_LEASE);
         WatchLog log = closedLast(new WatchLog(other, name));

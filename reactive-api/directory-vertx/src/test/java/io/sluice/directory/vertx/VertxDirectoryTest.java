@@ -14,8 +14,10 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 
 /** The contract in a cluster of Vert.x instances: two here, and one in the process of each engine that publishes itself. */
+@Tag("variant")
 class VertxDirectoryTest extends DirectoryContract {
     @Override
     protected DirectoryUnderTest startStore() {

@@ -30,7 +30,15 @@ class JucxTransfersTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"WRITE, 8, 32", "READ, 65536, 4"})
+    @Tag("soak")
+    @CsvSource("READ, 65536, 4")
+    void itTransfersOtherwiseBetweenTwoProcesses(BenchOperation operation, long size, int outstanding)
+            throws Exception {
+        itTransfersBetweenTwoProcesses(operation, size, outstanding);
+    }
+
+    @ParameterizedTest
+    @CsvSource("WRITE, 8, 32")
     void itTransfersBetweenTwoProcesses(BenchOperation operation, long size, int outstanding) throws Exception {
         Assumptions.assumeTrue(UcxLibrary.isPresent(), "no " + UcxLibrary.NAME);
         try (BenchEnvironment workbench = workbench()) {

@@ -196,7 +196,14 @@ class SurvivorTest {
     }
 
     @ParameterizedTest
-    @ValueSource(booleans = {false, true})
+    @Tag("soak")
+    @ValueSource(booleans = false)
+    void killedPeersLeaveNothingThatIsCopied(boolean crossMemory) {
+        killedPeersLeaveNothing(crossMemory);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = true)
     @Timeout(value = 2, unit = TimeUnit.HOURS)
     void killedPeersLeaveNothing(boolean crossMemory) {
         assertNothingStays(crossMemory, cycles(crossMemory ? CYCLES_BY_CROSS_MEMORY : CYCLES));
