@@ -420,7 +420,7 @@ class RoundBackend implements CommBackend, RoundWorker.Loop {
         CompletableFuture<Void> closing = closed;
         if (closing == null) {
             worker.close();
-            closing = within(LONGEST_CLOSE_SECONDS, "close", worker.ended).thenCompose(nothing -> releaseAll());
+            closing = within(LONGEST_CLOSE_SECONDS, "close", worker.ended.thenCompose(nothing -> releaseAll()));
             closed = closing;
         }
         return closing.copy();
