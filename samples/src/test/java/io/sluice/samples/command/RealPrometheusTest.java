@@ -176,6 +176,7 @@ class RealPrometheusTest {
     }
 
     @ParameterizedTest
+    @Tag("soak")
     @ValueSource(strings = "tcp")
     void aPeerThatIsKilledShowsAsErrorsAndAConnectionStateAndRaisesTheAlert(String transport) throws IOException {
         try (SluiceProcess replay = SluiceProcess.start(
