@@ -121,13 +121,26 @@ abstract class FlowTransfer extends TransferState implements Transfer, FlowTask 
 
     @Override
     public CompletableFuture<Void> quiesced() {
+        CompletableFuture<Void> mine = askForQuiescence();
+        return mine == null || mine == NOT_ASKED ? looked() : mine.thenCompose(quiet -> looked());
+    }
+
+    /**
+     * Returns what completes when the run is quiet, or null if it is. The poller asks as well, when a run that has ended
+     * becomes quiet, and completes it once another may begin: who is told that the run is quiet may start the next.
+     */
+    @Nullable
+    CompletableFuture<Void> askForQuiescence() {
         CompletableFuture<Void> mine = quiescence;
         if (mine == NOT_ASKED) {
             CompletableFuture<Void> fresh = new CompletableFuture<>();
             mine = QUIESCENCE.compareAndSet(this, NOT_ASKED, fresh) ? fresh : quiescence;
         }
-        return mine == null || mine == NOT_ASKED ? looked() : mine.thenCompose(quiet -> looked());
+        return mine;
     }
+
+    /** Called when a run that has ended becomes quiet, before another may begin. */
+    void becomesQuiet() {}
 
     /** Completes when no start event of a run that has ended is looked at any more. */
     private CompletableFuture<Void> looked() {

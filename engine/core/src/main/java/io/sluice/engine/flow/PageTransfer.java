@@ -252,6 +252,11 @@ final class PageTransfer extends DataTransfer {
     }
 
     @Override
+    void becomesQuiet() {
+        table.runEnded();
+    }
+
+    @Override
     @Nullable
     CompletableFuture<Void> takeQuiescence() {
         table.runEnded();

@@ -47,7 +47,8 @@ final class TransferEnds {
     void elementDone(DataTransfer transfer, int element, @Nullable SluiceException error, long postedAt) {
         if (transfer.hasEnded()) {
             if (transfer.isQuiet()) {
-                CompletableFuture<Void> waitedFor = transfer.takeQuiescence();
+                transfer.becomesQuiet();
+                CompletableFuture<Void> waitedFor = transfer.askForQuiescence();
                 leaveGroups(transfer);
                 transfer.rest();
                 if (waitedFor != null) {

@@ -61,7 +61,12 @@ final class HandledEndpoint implements Endpoint, AutoCloseable {
     }
 
     void completeSoon(WorkRequest request) {
-        poller.execute(() -> flow.completed(request, CompletionStatus.SUCCESS));
+        soon(() -> flow.completed(request, CompletionStatus.SUCCESS));
+    }
+
+    /** Runs something on the poller, and does not wait for it. */
+    void soon(Runnable task) {
+        poller.execute(task);
     }
 
     ConnectionFlow flow() {

@@ -22,6 +22,8 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -116,6 +118,53 @@ class RestartedRunsTest {
             Patience.await(endpoint.flow().quiesced());
             assertThat(endpoint.flow().pending()).isZero();
         }
+    }
+
+    /** Another thread asks whether a cancelled run is quiescent at the very moment at which the poller finds that it is. */
+    @Test
+    void aRunThatIsQuiescentCanBeStartedAgain() throws Exception {
+        EngineOptions spinning =
+                PatientOptions.builder().spin(Duration.ofMinutes(1)).build();
+        try (HandledEndpoint endpoint = new HandledEndpoint(spinning, true)) {
+            AtomicReference<WorkRequest> posted = new AtomicReference<>();
+            endpoint.handle(request -> true, posted::set);
+            AtomicLong ended = new AtomicLong();
+            PreparedTransfer transfer = endpoint.transfers()
+                    .single(
+                            WorkRequest.Opcode.WRITE,
+                            HandledEndpoint.bytes(8),
+                            TransferOptions.defaults(),
+                            (run, error) -> ended.incrementAndGet());
+            Random random = new Random(1);
+            AtomicLong completing = new AtomicLong();
+            long end = System.nanoTime() + TIME.toNanos();
+            for (long run = 1; System.nanoTime() < end; run++) {
+                long started = run;
+                transfer.start();
+                soon("it is posted", () -> posted.get() != null);
+                transfer.cancel();
+                soon("it has ended", () -> ended.get() == started);
+                WorkRequest request = posted.getAndSet(null);
+                endpoint.soon(() -> {
+                    completing.set(started);
+                    endpoint.flow().completed(request, CompletionStatus.SUCCESS);
+                });
+                soon("it is completed", () -> completing.get() == started);
+                for (int i = random.nextInt(60); i > 0; i--) {
+                    Thread.onSpinWait();
+                }
+                Patience.await(transfer.quiesced());
+            }
+            assertThat(ended.get()).isGreaterThan(1);
+        }
+    }
+
+    /** Sees it within nanoseconds, if it comes soon. */
+    private static void soon(String what, BooleanSupplier condition) {
+        for (int i = 0; i < 100_000 && !condition.getAsBoolean(); i++) {
+            Thread.onSpinWait();
+        }
+        Patience.until(what, condition);
     }
 
     private static void startWhenItCan(PreparedTransfer transfer) {
