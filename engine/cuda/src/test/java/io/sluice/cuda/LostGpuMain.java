@@ -42,6 +42,12 @@ final class LostGpuMain {
         for (int i = 0; i < 50; i++) {
             ends.add(Ends.write(local, 0, remote, 0, BYTES));
         }
+        // the driver may take many in one call: more are needed then
+        Patience.until("a write fails", () -> {
+            CompletableFuture<Void> next = Ends.write(local, 0, remote, 0, BYTES);
+            ends.add(next);
+            return Patience.await(next.handle((done, error) -> error != null));
+        });
         Patience.failure(ends.getLast(), SluiceException.class);
         ends.forEach(end -> Patience.await(end.handle((done, error) -> true)));
         System.out.println("LOST transfers typed");
