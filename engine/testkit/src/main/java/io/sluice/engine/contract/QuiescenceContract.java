@@ -204,7 +204,7 @@ interface QuiescenceContract extends Contract {
     @Test
     default void localSourceIsNotGivenBackWhileItsBytesAreOnTheirWay() {
         // More than sockets hold, so that a target that does not receive keeps some of them back.
-        long bytes = 24 << 20;
+        long bytes = 48 << 20;
         try (EnginePair pair = EnginePair.open(transport());
                 OwnMemory memory = ownMemory(bytes, 4096)) {
             MemoryRegion source = memory.register(pair.initiator(), RegionOptions.local());
@@ -230,7 +230,7 @@ interface QuiescenceContract extends Contract {
 
     @Test
     default void servedSourceIsNotGivenBackWhileItsBytesAreOnTheirWay() {
-        long bytes = 24 << 20;
+        long bytes = 48 << 20;
         try (EnginePair pair = EnginePair.open(transport());
                 OwnMemory memory = ownMemory(bytes, 4096)) {
             MemoryRegion served = memory.register(pair.target(), RegionOptions.readOnly());

@@ -197,6 +197,7 @@ class SurvivorTest {
 
     @ParameterizedTest
     @Tag("soak")
+    @Timeout(value = 2, unit = TimeUnit.HOURS)
     @ValueSource(booleans = false)
     void killedPeersLeaveNothingThatIsCopied(boolean crossMemory) {
         killedPeersLeaveNothing(crossMemory);
