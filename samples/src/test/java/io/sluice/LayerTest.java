@@ -85,6 +85,13 @@ class LayerTest {
             .dependOnClassesThat()
             .resideInAnyPackage("io.micrometer..", "io.prometheus..", "jdk.jfr..");
 
+    /** JDK 25 warns of it on standard error, later ones refuse it. The queues of {@code org.jctools.queues.atomic} do without. */
+    @ArchTest
+    static final ArchRule nothingNeedsUnsafe = noClasses()
+            .should()
+            .dependOnClassesThat()
+            .haveNameMatching("sun\\.misc\\.Unsafe|org\\.jctools\\.queues\\.[MS]p.*Queue");
+
     @ArchTest
     static final ArchRule fewClassesNeedPrometheus = noClasses()
             .that()

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import org.jctools.queues.MpscArrayQueue;
+import org.jctools.queues.atomic.MpscAtomicArrayQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,7 +27,7 @@ final class LowLatency implements BufferPart, LowLatencyOperations, LowLatencyCa
     private final LowLatencyLayout layout;
     private final CombineStage stage;
     private final Slot[] slots = new Slot[RESULTS];
-    private final MpscArrayQueue<LowLatencyCall<?>> incoming = new MpscArrayQueue<>(MOST_CALLS);
+    private final MpscAtomicArrayQueue<LowLatencyCall<?>> incoming = new MpscAtomicArrayQueue<>(MOST_CALLS);
     private final List<LowLatencyCall<?>> sending = new ArrayList<>(MOST_CALLS);
     private final List<LowLatencyCall<?>> sent = new ArrayList<>(MOST_CALLS);
     private long dispatches;

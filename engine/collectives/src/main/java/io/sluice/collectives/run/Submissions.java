@@ -2,14 +2,14 @@ package io.sluice.collectives.run;
 
 import io.sluice.engine.TooManyPendingException;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jctools.queues.MpscArrayQueue;
+import org.jctools.queues.atomic.MpscAtomicArrayQueue;
 import org.jspecify.annotations.Nullable;
 
 /** What was called and the loop has not taken, and how much has not ended. Any thread adds; the rest is the loop's. */
 final class Submissions {
     private final String name;
     private final int most;
-    private final MpscArrayQueue<Pending> queue;
+    private final MpscAtomicArrayQueue<Pending> queue;
     private final AtomicInteger pending = new AtomicInteger();
 
     /**
@@ -21,7 +21,7 @@ final class Submissions {
     Submissions(String name, int most) {
         this.name = name;
         this.most = most;
-        this.queue = new MpscArrayQueue<>(most);
+        this.queue = new MpscAtomicArrayQueue<>(most);
     }
 
     /**
