@@ -127,6 +127,164 @@ extern "C" __global__ void __launch_bounds__(THREADS) sluice_exchange(exchange w
     exchanged<uint8_t, false>(what, team);
 }
 
+/* ---- middle ones: each block pushes vectors into the slots of the others, then raises its flags there ---- */
+
+/* Up to 16 bytes at a place. */
+static __device__ uint4 load_bytes(const char *from, uint64_t bytes) {
+    uint64_t low = 0;
+    uint64_t high = 0;
+#pragma unroll 1
+    for (unsigned i = 0; i < sizeof(uint4) && i < bytes; i++) {
+        uint64_t byte = (uint64_t)(uint8_t)from[i] << 8 * (i % 8);
+        low |= i < 8 ? byte : 0;
+        high |= i < 8 ? 0 : byte;
+    }
+    return make_uint4((unsigned)low, (unsigned)(low >> 32), (unsigned)high, (unsigned)(high >> 32));
+}
+
+static __device__ void store_bytes(char *to, uint64_t bytes, uint4 vector) {
+    uint64_t low = (uint64_t)vector.y << 32 | vector.x;
+    uint64_t high = (uint64_t)vector.w << 32 | vector.z;
+#pragma unroll 1
+    for (unsigned i = 0; i < sizeof(uint4) && i < bytes; i++) {
+        to[i] = (char)((i < 8 ? low : high) >> 8 * (i % 8));
+    }
+}
+
+/*
+ * A set is written again two launches later, of whatever kind: this rank has then ended the launch between, which no rank ends before
+ * all others have begun it, so that the slot's owner has ended the launch that read it.
+ */
+static __device__ char *push_slot(const team &team, unsigned owner, unsigned sender, uint64_t generation) {
+    uint64_t slots = FLAGS_BYTES + 2ull * team.ranks * team.slot_bytes;
+    return team.scratch[owner] + slots + ((generation & 1) * team.ranks + sender) * team.push_slot_bytes;
+}
+
+/* Vectors of this rank's bytes: whole ones of aligned memory, or others. Which block has which is the same on all ranks. */
+template <bool IS_WHOLE, unsigned AT_ONCE>
+static __device__ void load_vectors(uint4 *vectors, const char *from, uint64_t bytes, uint64_t i, uint64_t end) {
+    uint64_t stride = (uint64_t)gridDim.x * blockDim.x;
+#pragma unroll
+    for (unsigned k = 0; k < AT_ONCE; k++) {
+        uint64_t at = i + k * stride;
+        if (at < end) {
+            vectors[k] = IS_WHOLE ? ((const uint4 *)from)[at]
+                                  : load_bytes(from + at * sizeof(uint4), bytes - at * sizeof(uint4));
+        }
+    }
+}
+
+template <bool IS_WHOLE, unsigned AT_ONCE>
+static __device__ void push_vectors(
+        const exchange &what, const team &team, uint64_t generation, uint64_t first, uint64_t end) {
+    uint64_t stride = (uint64_t)gridDim.x * blockDim.x;
+    for (uint64_t i = first; i < end; i += AT_ONCE * stride) {
+        uint4 vectors[AT_ONCE];
+        for (unsigned step = 1; step < team.ranks; step++) {
+            unsigned peer = team.rank + step < team.ranks ? team.rank + step : team.rank + step - team.ranks;
+            if (step == 1 || what.in_stride != 0) {
+                load_vectors<IS_WHOLE, AT_ONCE>(vectors, what.in + peer * what.in_stride, what.bytes, i, end);
+            }
+            uint4 *to = (uint4 *)push_slot(team, peer, team.rank, generation);
+#pragma unroll
+            for (unsigned k = 0; k < AT_ONCE; k++) {
+                if (i + k * stride < end) {
+                    to[i + k * stride] = vectors[k];
+                }
+            }
+        }
+    }
+}
+
+template <typename Element, bool IS_WHOLE, unsigned AT_ONCE>
+static __device__ void reduce_pushed(
+        const exchange &what, const team &team, uint64_t generation, uint64_t first, uint64_t end) {
+    uint64_t stride = (uint64_t)gridDim.x * blockDim.x;
+    for (uint64_t i = first; i < end; i += AT_ONCE * stride) {
+        wide_vector<Element, uint4> sums[AT_ONCE];
+        for (unsigned peer = 0; peer < team.ranks; peer++) {
+            uint4 vectors[AT_ONCE];
+            if (peer == team.rank) {
+                load_vectors<IS_WHOLE, AT_ONCE>(vectors, what.in + peer * what.in_stride, what.bytes, i, end);
+            } else {
+                const char *from = push_slot(team, team.rank, peer, generation);
+#pragma unroll
+                for (unsigned k = 0; k < AT_ONCE; k++) {
+                    if (i + k * stride < end) {
+                        vectors[k] = load_message(from + (i + k * stride) * sizeof(uint4));
+                    }
+                }
+            }
+#pragma unroll
+            for (unsigned k = 0; k < AT_ONCE; k++) {
+                if (peer == 0) {
+                    sums[k].set(vectors[k]);
+                } else {
+                    sums[k].combine(what.operation, vectors[k]);
+                }
+            }
+        }
+#pragma unroll
+        for (unsigned k = 0; k < AT_ONCE; k++) {
+            uint64_t at = i + k * stride;
+            if (at < end) {
+                uint4 vector = sums[k].get(what.operation, team.ranks);
+                if (IS_WHOLE) {
+                    ((uint4 *)what.out)[at] = vector;
+                } else {
+                    store_bytes(what.out + at * sizeof(uint4), what.bytes - at * sizeof(uint4), vector);
+                }
+            }
+        }
+    }
+}
+
+/* As meet at last; the first block also looks at the first flags, which ranks that call something else raise as well. */
+static __device__ bool meet_pushed(const team &team, uint64_t value) {
+    bool has_failed = false;
+    unsigned peer = threadIdx.x % MOST_RANKS;
+    unsigned warps = threadIdx.x / MOST_RANKS;
+    __syncthreads();
+    if (peer < team.ranks && peer != team.rank) {
+        if (warps == 0) {
+            store_release(flag(team, peer, true, team.rank), value);
+            has_failed = !await_flag(team, value, true, peer);
+        } else if (warps == 1 && blockIdx.x == 0) {
+            has_failed = !await_flag(team, value, false, peer);
+        }
+    }
+    return !__syncthreads_or(has_failed);
+}
+
+template <typename Element> static __device__ void pushed(const exchange &what, const team &team) {
+    uint64_t generation = begin(team);
+    if (generation == 0) {
+        return;
+    }
+    uint64_t value = reached(generation, what.signature);
+    if (blockIdx.x == 0 && threadIdx.x < team.ranks && threadIdx.x != team.rank) {
+        store_relaxed(flag(team, threadIdx.x, false, team.rank), value);
+    }
+    // so that the driver has less to compile
+    static const unsigned AT_ONCE = sizeof(Element) <= 2 ? 2 : 4;
+    bool is_aligned = (((uintptr_t)what.in | (uintptr_t)what.out | what.in_stride) & (sizeof(uint4) - 1)) == 0;
+    uint64_t stride = (uint64_t)gridDim.x * blockDim.x;
+    uint64_t vectors = (what.bytes + sizeof(uint4) - 1) / sizeof(uint4);
+    uint64_t whole = is_aligned ? what.bytes / sizeof(uint4) : 0;
+    uint64_t first = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    uint64_t next = first;
+    while (next < whole) {
+        next += stride;
+    }
+    push_vectors<true, AT_ONCE>(what, team, generation, first, whole);
+    push_vectors<false, 1>(what, team, generation, next, vectors);
+    if (meet_pushed(team, value)) {
+        reduce_pushed<Element, true, AT_ONCE>(what, team, generation, first, whole);
+        reduce_pushed<Element, false, 1>(what, team, generation, next, vectors);
+    }
+    end(team, generation);
+}
+
 /* ---- large ones: straight from and to the memory of the ranks ---- */
 
 struct reduction {
@@ -266,6 +424,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) sluice_copy_to_ranks(copie
 #define REDUCING(name, Element)                                                                         \
     extern "C" __global__ void __launch_bounds__(THREADS) sluice_exchange_##name(exchange what, team team) { \
         exchanged<Element, true>(what, team);                                                           \
+    }                                                                                                   \
+    extern "C" __global__ void __launch_bounds__(THREADS) sluice_push_##name(exchange what, team team) { \
+        pushed<Element>(what, team);                                                                    \
     }                                                                                                   \
     extern "C" __global__ void __launch_bounds__(THREADS) sluice_reduce_##name(reduction what, team team) { \
         reduced<Element>(what, team);                                                                   \

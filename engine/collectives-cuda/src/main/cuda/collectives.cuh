@@ -5,6 +5,7 @@
  *
  *   flags      [2 meetings][MOST_BLOCKS][MOST_RANKS] of 64 bits: the generation that a block of another rank has reached
  *   slots      [2 sets][ranks][slot_bytes]: messages of other ranks, 8 bytes and their flag in 16 bytes
+ *   push slots [2 sets][ranks][push_slot_bytes]: vectors that other ranks have pushed, which would look like messages
  *
  * A generation is the number of a launch, counted in the GPU's memory, so that a graph may be launched again and again; flags carry
  * it, so that nothing is ever cleared. A slot of one set is written again two launches later: as no rank ends a launch before all others
@@ -48,6 +49,7 @@ struct team {
     progress *state;
     words *host;
     uint64_t slot_bytes;
+    uint64_t push_slot_bytes;
     uint64_t patience;          // nanoseconds
     unsigned rank;
     unsigned ranks;

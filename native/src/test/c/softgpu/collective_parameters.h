@@ -27,6 +27,7 @@ struct team {
     uint64_t state;
     uint64_t host;
     uint64_t slot_bytes;
+    uint64_t push_slot_bytes;
     uint64_t patience;
     uint32_t rank;
     uint32_t ranks;

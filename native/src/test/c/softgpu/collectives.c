@@ -12,6 +12,7 @@
 #include <time.h>
 
 #define UNIT 8
+#define VECTOR 16
 
 enum phase { BEGINS, WAITS, ENDS };
 
@@ -277,6 +278,72 @@ static enum step exchange(int ordinal, const uint8_t *arguments, uint64_t *own, 
     return step;
 }
 
+/* ---- pushes ---- */
+
+static uint8_t *push_slot(
+        int ordinal, const struct team *team, unsigned owner, unsigned sender, uint64_t generation, uint64_t bytes) {
+    uint64_t slots = FLAGS_BYTES + 2 * team->ranks * team->slot_bytes;
+    uint64_t at = slots + ((generation & 1) * team->ranks + sender) * team->push_slot_bytes;
+    uint64_t whole = (bytes + VECTOR - 1) / VECTOR * VECTOR;
+    return whole > team->push_slot_bytes ? NULL : reach(ordinal, team->scratch[owner] + at, whole);
+}
+
+static bool push_all(int ordinal, const struct exchange *what, const struct team *team, uint64_t generation) {
+    for (unsigned peer = 0; peer < team->ranks; peer++) {
+        if (peer == team->rank) {
+            continue;
+        }
+        const uint8_t *from = reach(ordinal, what->in + peer * what->in_stride, what->bytes);
+        uint8_t *to = push_slot(ordinal, team, peer, team->rank, generation, what->bytes);
+        if (from == NULL || to == NULL) {
+            return false;
+        }
+        memcpy(to, from, what->bytes);
+    }
+    return true;
+}
+
+static bool take_pushed(int ordinal, const struct exchange *what, const struct team *team, uint64_t generation, int type) {
+    uint8_t *received[MOST_RANKS];
+    for (unsigned peer = 0; peer < team->ranks; peer++) {
+        received[peer] = push_slot(ordinal, team, team->rank, peer, generation, what->bytes);
+    }
+    return take(ordinal, what, team, received, type);
+}
+
+static enum step push(int ordinal, const uint8_t *arguments, uint64_t *own, int type) {
+    struct exchange what;
+    struct team team;
+    memcpy(&what, arguments, sizeof what);
+    memcpy(&team, arguments + sizeof what, sizeof team);
+    struct progress *state = state_of(ordinal, &team);
+    if (state == NULL) {
+        return STEP_FAILED;
+    }
+    uint64_t generation = state->generation + 1;
+    if (state->failed) {
+        return end(ordinal, &team, generation);
+    }
+    uint64_t value = reached(generation, what.signature);
+    if (own[0] == BEGINS) {
+        own[0] = WAITS;
+        own[1] = nanoseconds();
+        if (!raise_flags(ordinal, &team, value, false) || !push_all(ordinal, &what, &team, generation)
+                || !raise_flags(ordinal, &team, value, true)) {
+            return STEP_FAILED;
+        }
+    }
+    enum look look = HERE;
+    int missing = first_missing(ordinal, &team, value, false, &look);
+    if (missing < 0) {
+        missing = first_missing(ordinal, &team, value, true, &look);
+    }
+    if (missing >= 0) {
+        return await(ordinal, &team, own[1], generation, (unsigned)missing, look);
+    }
+    return take_pushed(ordinal, &what, &team, generation, type) ? end(ordinal, &team, generation) : STEP_FAILED;
+}
+
 /* ---- what reaches the memory of all ranks ---- */
 
 static bool reduce_slice(int ordinal, const struct reduction *what, const struct team *team, int type) {
@@ -390,6 +457,9 @@ static enum step plain_exchange(int ordinal, const uint8_t *arguments, uint64_t 
     static enum step exchange_##element(int ordinal, const uint8_t *arguments, uint64_t *own) { \
         return exchange(ordinal, arguments, own, code); \
     } \
+    static enum step push_##element(int ordinal, const uint8_t *arguments, uint64_t *own) { \
+        return push(ordinal, arguments, own, code); \
+    } \
     static enum step reduce_##element(int ordinal, const uint8_t *arguments, uint64_t *own) { \
         return reduction(ordinal, arguments, own, code); \
     }
@@ -398,6 +468,7 @@ TYPES(STEPS)
 
 #define TWINS(element, code) \
     {.name = "sluice_exchange_" #element, .arguments = {sizeof(struct exchange), sizeof(struct team)}, .step = exchange_##element}, \
+    {.name = "sluice_push_" #element, .arguments = {sizeof(struct exchange), sizeof(struct team)}, .step = push_##element}, \
     {.name = "sluice_reduce_" #element, .arguments = {sizeof(struct reduction), sizeof(struct team)}, .step = reduce_##element},
 
 const struct twin collective_twins[] = {

@@ -9,6 +9,7 @@
 #define THREADS 512
 /* Of a message, without its flags. */
 #define EXCHANGE_BYTES 8192
+#define PUSH_BYTES 65536
 #define ELEMENTS 1001
 #define MANY_ELEMENTS 70001
 #define COPIED_BYTES 300001
@@ -50,7 +51,8 @@ struct member {
 static void form(struct member *member, struct rank *rank) {
     cuda_address host;
     uint64_t slot_bytes = 2 * EXCHANGE_BYTES;
-    uint64_t state_at = FLAGS_BYTES + 2 * RANKS * slot_bytes;
+    uint64_t push_slot_bytes = PUSH_BYTES;
+    uint64_t state_at = FLAGS_BYTES + 2 * RANKS * (slot_bytes + push_slot_bytes);
     member->rank = rank;
     member->words = host_memory(rank, sizeof *member->words, &host);
     cuda_address scratch = device_memory(rank, state_at + sizeof(struct progress));
@@ -58,6 +60,7 @@ static void form(struct member *member, struct rank *rank) {
         .state = scratch + state_at,
         .host = host,
         .slot_bytes = slot_bytes,
+        .push_slot_bytes = push_slot_bytes,
         .patience = patience(),
         .rank = number_of(rank),
         .ranks = RANKS,
@@ -167,6 +170,29 @@ static void exchange_reduced(struct member *member, size_t type, unsigned operat
     expect_reduced(member, member->out, operation, type, number_of(member->rank) * ELEMENTS, ELEMENTS, name);
 }
 
+/* As exchange_reduced, by pushes. The target of rank 1 is not aligned, so that one rank takes whole vectors and the other one bytes. */
+static void push_reduced(struct member *member, size_t type, unsigned operation, size_t count) {
+    char name[NAME_BYTES];
+    snprintf(name, sizeof name, "sluice_push_%s", types[type].name);
+    fill(member, type, 2 * count);
+    unsigned own = number_of(member->rank);
+    struct exchange what = {
+        .in = member->in,
+        .out = member->out + own * types[type].bytes,
+        .bytes = count * types[type].bytes,
+        .senders = ALL_RANKS,
+        .receivers = ALL_RANKS,
+        .operation = operation,
+        .signature = signature(member),
+    };
+    start(member, name, EXCHANGE_BLOCKS, &what, sizeof what);
+    expect_reduced(member, what.out, operation, type, 0, count, name);
+    what.in_stride = what.bytes;
+    what.signature = signature(member);
+    start(member, name, EXCHANGE_BLOCKS, &what, sizeof what);
+    expect_reduced(member, what.out, operation, type, own * count, count, name);
+}
+
 /* Of an all-reduce, in which each rank has its half of the elements. */
 static void reduce(struct member *member, size_t type, unsigned operation, bool is_aligned) {
     char name[NAME_BYTES];
@@ -256,6 +282,8 @@ void run_rank(struct rank *rank) {
         for (unsigned operation = SUM; operation <= AVERAGE; operation++) {
             exchange_reduced(&member, type, operation);
         }
+        push_reduced(&member, type, SUM + (unsigned)(type + 1) % AVERAGE, ELEMENTS);
+        push_reduced(&member, type, SUM + (unsigned)(type + 3) % AVERAGE, PUSH_BYTES / types[type].bytes);
         reduce(&member, type, SUM + (unsigned)type % AVERAGE, true);
         reduce(&member, type, SUM + (unsigned)(type + 2) % AVERAGE, false);
     }

@@ -9,13 +9,13 @@ import io.sluice.cuda.GpuWork;
 public final class GpuCollective {
     private final GpuTeam team;
     private final CollectiveKind kind;
-    private final boolean exchanges;
+    private final GpuAlgorithm algorithm;
     private final GpuWork work;
 
-    GpuCollective(GpuTeam team, CollectiveKind kind, boolean exchanges, GpuWork work) {
+    GpuCollective(GpuTeam team, CollectiveKind kind, GpuAlgorithm algorithm, GpuWork work) {
         this.team = team;
         this.kind = kind;
-        this.exchanges = exchanges;
+        this.algorithm = algorithm;
         this.work = work;
     }
 
@@ -68,9 +68,9 @@ public final class GpuCollective {
     /**
      * Returns how the bytes go.
      *
-     * @return true if by messages with flags into the scratch of the others, false if straight from and to the regions of all ranks
+     * @return the algorithm, which follows from {@link GpuTeamOptions}, the kind, its length and its offsets
      */
-    public boolean exchanges() {
-        return exchanges;
+    public GpuAlgorithm algorithm() {
+        return algorithm;
     }
 }

@@ -19,14 +19,14 @@ final class GpuTeamFormation {
     private final Team team;
     private final String gpu;
     private final GpuTeamOptions options;
-    private final long slotBytes;
+    private final TeamLayout layout;
     private final List<Runnable> taken = new ArrayList<>();
 
     private GpuTeamFormation(Team team, String gpu, GpuTeamOptions options) {
         this.team = team;
         this.gpu = gpu;
         this.options = options;
-        this.slotBytes = TeamLayout.slotBytes(options.exchangeBytes());
+        this.layout = new TeamLayout(team.size(), options);
     }
 
     static CompletableFuture<GpuTeam> form(Team team, String gpu, @Nullable GpuStream stream, GpuTeamOptions options) {
@@ -48,7 +48,7 @@ final class GpuTeamFormation {
         CompletableFuture<MemoryRegion> scratch = tried(() -> {
             MemoryRegion made = team.engine()
                     .allocate(
-                            TeamLayout.scratchBytes(team.size(), slotBytes),
+                            layout.scratchBytes(),
                             RegionOptions.readWrite().on(MemoryKind.CUDA, gpu));
             taken.add(made::close);
             return made;
@@ -84,6 +84,7 @@ final class GpuTeamFormation {
                         CompletableFuture.allOf(words, stream, kernels),
                         0,
                         options.exchangeBytes(),
+                        options.pushBytes(),
                         options.blocks(),
                         options.timeout().toNanos())
                 .thenApply(scratches ->
@@ -112,7 +113,7 @@ final class GpuTeamFormation {
             boolean ownsStream,
             TeamKernels kernels) {
         words.watch();
-        Launches launches = new Launches(team, options, slotBytes, stream, kernels, words, scratches);
+        Launches launches = new Launches(team, options, layout, stream, kernels, words, scratches);
         return new GpuTeam(team, stream, ownsStream, kernels, words, scratch, scratches, launches);
     }
 }

@@ -8,15 +8,20 @@ import java.util.Objects;
  *
  * @param exchangeBytes up to how many bytes a rank sends to all others together by messages with flags, which take twice the bytes and
  *     half the latency: 8 bytes to 16 MiB. The team's memory has room for two messages of this length from each rank
+ * @param pushBytes up to how many bytes a rank sends to all others together when it pushes the vectors of an all-reduce or a
+ *     reduce-scatter into the team's memory, from 512 KiB or {@code exchangeBytes} on, whichever is less; 0 to 64 MiB, where 0 is never.
+ *     Source, target and blocks must lie at multiples of 16 bytes in their regions. The team's memory on each GPU has room for twice
+ *     what all ranks push
  * @param blocks the most blocks, of 512 threads, that a kernel has, 1 to 256. Few leave more of the GPU to others. Kernels that
  *     exchange messages use all of them from 1 MiB on; others have at most 128, which take all the bandwidth of NVLink
  * @param timeout how long a kernel waits for the other ranks before the team ends with an error, positive
  */
-public record GpuTeamOptions(long exchangeBytes, int blocks, Duration timeout) {
+public record GpuTeamOptions(long exchangeBytes, long pushBytes, int blocks, Duration timeout) {
     private static final long MOST_EXCHANGE_BYTES = 16L << 20;
+    private static final long MOST_PUSH_BYTES = 64L << 20;
     private static final int UNIT = 8;
     private static final GpuTeamOptions DEFAULTS =
-            new GpuTeamOptions(1L << 20, TeamLayout.MOST_BLOCKS, Duration.ofSeconds(30));
+            new GpuTeamOptions(1L << 20, 2L << 20, TeamLayout.MOST_BLOCKS, Duration.ofSeconds(30));
 
     /**
      * Checks the ranges.
@@ -29,6 +34,9 @@ public record GpuTeamOptions(long exchangeBytes, int blocks, Duration timeout) {
             throw new IllegalArgumentException(
                     "exchangeBytes is %d to %d, not %d".formatted(UNIT, MOST_EXCHANGE_BYTES, exchangeBytes));
         }
+        if (pushBytes < 0 || pushBytes > MOST_PUSH_BYTES) {
+            throw new IllegalArgumentException("pushBytes are 0 to %d, not %d".formatted(MOST_PUSH_BYTES, pushBytes));
+        }
         if (blocks < 1 || blocks > TeamLayout.MOST_BLOCKS) {
             throw new IllegalArgumentException("blocks are 1 to %d, not %d".formatted(TeamLayout.MOST_BLOCKS, blocks));
         }
@@ -40,7 +48,7 @@ public record GpuTeamOptions(long exchangeBytes, int blocks, Duration timeout) {
     /**
      * Returns the defaults.
      *
-     * @return messages up to 1 MiB, 256 blocks, 30 s
+     * @return messages up to 1 MiB, pushes up to 2 MiB, 256 blocks, 30 s
      */
     public static GpuTeamOptions defaults() {
         return DEFAULTS;
@@ -53,7 +61,17 @@ public record GpuTeamOptions(long exchangeBytes, int blocks, Duration timeout) {
      * @return new options
      */
     public GpuTeamOptions withExchangeBytes(long bytes) {
-        return new GpuTeamOptions(bytes, blocks, timeout);
+        return new GpuTeamOptions(bytes, pushBytes, blocks, timeout);
+    }
+
+    /**
+     * Returns these options with another limit of pushes.
+     *
+     * @param bytes as {@link #pushBytes()}
+     * @return new options
+     */
+    public GpuTeamOptions withPushBytes(long bytes) {
+        return new GpuTeamOptions(exchangeBytes, bytes, blocks, timeout);
     }
 
     /**
@@ -63,7 +81,7 @@ public record GpuTeamOptions(long exchangeBytes, int blocks, Duration timeout) {
      * @return new options
      */
     public GpuTeamOptions withBlocks(int most) {
-        return new GpuTeamOptions(exchangeBytes, most, timeout);
+        return new GpuTeamOptions(exchangeBytes, pushBytes, most, timeout);
     }
 
     /**
@@ -73,6 +91,6 @@ public record GpuTeamOptions(long exchangeBytes, int blocks, Duration timeout) {
      * @return new options
      */
     public GpuTeamOptions withTimeout(Duration time) {
-        return new GpuTeamOptions(exchangeBytes, blocks, time);
+        return new GpuTeamOptions(exchangeBytes, pushBytes, blocks, time);
     }
 }

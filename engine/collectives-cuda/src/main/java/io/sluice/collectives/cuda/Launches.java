@@ -20,6 +20,8 @@ final class Launches {
     private static final int LEAST_BLOCKS = 24;
     // more gain no bandwidth, and take longer to meet: 28 us instead of 21 for 4 MiB on two H200
     private static final int MOST_MEETING_BLOCKS = 128;
+    // fewer bytes for all others together are reduced sooner by messages
+    private static final long LEAST_PUSH_BYTES = 512 << 10;
     private static final int NO_ROOT = -1;
 
     private final Team team;
@@ -36,7 +38,7 @@ final class Launches {
     Launches(
             Team team,
             GpuTeamOptions options,
-            long slotBytes,
+            TeamLayout layout,
             GpuStream stream,
             TeamKernels kernels,
             TeamWords words,
@@ -53,9 +55,10 @@ final class Launches {
         for (int i = 0; i < size; i++) {
             putLong(structure, (long) i * Long.BYTES, scratches.address(i, 0));
         }
-        putLong(structure, TeamLayout.TEAM_STATE, scratches.own(TeamLayout.progressOffset(size, slotBytes)));
+        putLong(structure, TeamLayout.TEAM_STATE, scratches.own(layout.progressOffset()));
         putLong(structure, TeamLayout.TEAM_HOST, words.buffer().address());
-        putLong(structure, TeamLayout.TEAM_SLOT_BYTES, slotBytes);
+        putLong(structure, TeamLayout.TEAM_SLOT_BYTES, layout.slotBytes());
+        putLong(structure, TeamLayout.TEAM_PUSH_SLOT_BYTES, layout.pushSlotBytes());
         putLong(structure, TeamLayout.TEAM_PATIENCE, options.timeout().toNanos());
         putInt(structure, TeamLayout.TEAM_RANK, rank);
         putInt(structure, TeamLayout.TEAM_RANKS, size);
@@ -135,8 +138,21 @@ final class Launches {
                 new Call(kind, source, sourceOffset, target, targetOffset, bytes, type.code(), operation.code(), root);
         boolean inPlace = !scatters && call.in() == call.out();
         checkApart(inPlace, call.in(), sourceBytes, call.out(), bytes);
+        long inStride = scatters ? bytes : 0;
+        if (root == NO_ROOT && pushes(bytes, sourceOffset | targetOffset | inStride)) {
+            return exchange(
+                    owner, call, GpuAlgorithm.PUSHES, inStride, 0, allRanks(), allRanks(), kernels.push(type));
+        }
         if (exchanges(bytes)) {
-            return exchange(owner, call, scatters ? bytes : 0, 0, allRanks(), receivers(root), kernels.exchange(type));
+            return exchange(
+                    owner,
+                    call,
+                    GpuAlgorithm.MESSAGES,
+                    inStride,
+                    0,
+                    allRanks(),
+                    receivers(root),
+                    kernels.exchange(type));
         }
         KernelArguments arguments = KernelArguments.of(TeamLayout.REDUCTION, TeamLayout.TEAM);
         MemorySegment reduction = arguments.value(0);
@@ -160,7 +176,7 @@ final class Launches {
         return new GpuCollective(
                 owner,
                 kind,
-                false,
+                GpuAlgorithm.DIRECT,
                 work(call, true)
                         .launch(kernels.reduce(type), shape(slice), with(arguments))
                         .build());
@@ -196,6 +212,7 @@ final class Launches {
             return exchange(
                     owner,
                     call,
+                    GpuAlgorithm.MESSAGES,
                     kind == CollectiveKind.ALL_TO_ALL ? bytes : 0,
                     kind == CollectiveKind.BROADCAST ? 0 : bytes,
                     kind == CollectiveKind.BROADCAST ? 1L << root : allRanks(),
@@ -213,7 +230,7 @@ final class Launches {
             }
             work.launch(kernels.copy(), shape(bytes), with(copies.arguments));
         }
-        return new GpuCollective(owner, kind, false, work.build());
+        return new GpuCollective(owner, kind, GpuAlgorithm.DIRECT, work.build());
     }
 
     /** Of more than two ranks each gets a part from the root and passes it on, so that all links carry their share. */
@@ -266,15 +283,30 @@ final class Launches {
 
     GpuCollective barrier(GpuTeam owner) {
         Call call = new Call(CollectiveKind.BARRIER, scratches, 0, scratches, 0, 0, 0, 0, NO_ROOT);
-        return exchange(owner, call, 0, 0, allRanks(), allRanks(), kernels.exchange());
+        return exchange(owner, call, GpuAlgorithm.MESSAGES, 0, 0, allRanks(), allRanks(), kernels.exchange());
     }
 
     private boolean exchanges(long bytes) {
-        return bytes <= options.exchangeBytes() / Math.max(1, size - 1);
+        return bytes <= options.exchangeBytes() / TeamLayout.others(size);
+    }
+
+    /** By offsets, which ranks compare, and no addresses: the kernel serves memory that is aligned on some ranks only. */
+    private boolean pushes(long bytes, long offsets) {
+        int others = TeamLayout.others(size);
+        return offsets % TeamLayout.VECTOR == 0
+                && bytes <= options.pushBytes() / others
+                && (bytes >= LEAST_PUSH_BYTES / others || !exchanges(bytes));
     }
 
     private GpuCollective exchange(
-            GpuTeam owner, Call call, long inStride, long outStride, long senders, long receivers, GpuKernel kernel) {
+            GpuTeam owner,
+            Call call,
+            GpuAlgorithm algorithm,
+            long inStride,
+            long outStride,
+            long senders,
+            long receivers,
+            GpuKernel kernel) {
         KernelArguments arguments = KernelArguments.of(TeamLayout.EXCHANGE, TeamLayout.TEAM);
         MemorySegment exchange = arguments.value(0);
         putLong(exchange, TeamLayout.EXCHANGE_IN, call.in());
@@ -286,11 +318,13 @@ final class Launches {
         putLong(exchange, TeamLayout.EXCHANGE_RECEIVERS, receivers);
         putInt(exchange, TeamLayout.EXCHANGE_OPERATION, call.operation());
         putInt(exchange, TeamLayout.EXCHANGE_SIGNATURE, call.signature());
-        long units = (call.bytes() + TeamLayout.UNIT - 1) / TeamLayout.UNIT;
-        int blocks = Math.clamp((units + TeamLayout.THREADS - 1) / TeamLayout.THREADS, 1, options.blocks());
+        int unit = algorithm == GpuAlgorithm.PUSHES ? TeamLayout.VECTOR : TeamLayout.UNIT;
+        long units = (call.bytes() + unit - 1) / unit;
+        int most = algorithm == GpuAlgorithm.PUSHES ? meetingBlocks() : options.blocks();
+        int blocks = Math.clamp((units + TeamLayout.THREADS - 1) / TeamLayout.THREADS, 1, most);
         GpuWork.Builder work = work(call, false);
         work.launch(kernel, LaunchShape.of(blocks, TeamLayout.THREADS), with(arguments));
-        return new GpuCollective(owner, call.kind(), true, work.build());
+        return new GpuCollective(owner, call.kind(), algorithm, work.build());
     }
 
     // ---- what all have ----
@@ -309,11 +343,14 @@ final class Launches {
         return (vectors + size - 1) / size * TeamLayout.VECTOR;
     }
 
+    private int meetingBlocks() {
+        return Math.min(options.blocks(), MOST_MEETING_BLOCKS);
+    }
+
     /** The same on all ranks, as the same blocks of all meet. */
     private LaunchShape shape(long bytes) {
         long blocks = Math.max(LEAST_BLOCKS, (bytes + BLOCK_BYTES - 1) / BLOCK_BYTES);
-        int most = Math.min(options.blocks(), MOST_MEETING_BLOCKS);
-        return LaunchShape.of((int) Math.min(most, blocks), TeamLayout.THREADS);
+        return LaunchShape.of((int) Math.min(meetingBlocks(), blocks), TeamLayout.THREADS);
     }
 
     private KernelArguments with(KernelArguments arguments) {

@@ -20,6 +20,7 @@ final class TeamKernels {
     private final GpuKernel exchange;
     private final GpuKernel copy;
     private final Map<ElementType, GpuKernel> reducingExchanges = new EnumMap<>(ElementType.class);
+    private final Map<ElementType, GpuKernel> pushes = new EnumMap<>(ElementType.class);
     private final Map<ElementType, GpuKernel> reductions = new EnumMap<>(ElementType.class);
 
     private TeamKernels(GpuModule module) {
@@ -29,6 +30,7 @@ final class TeamKernels {
         for (ElementType type : ElementType.values()) {
             String name = type.name().toLowerCase(Locale.ROOT);
             reducingExchanges.put(type, module.kernel("sluice_exchange_" + name));
+            pushes.put(type, module.kernel("sluice_push_" + name));
             reductions.put(type, module.kernel("sluice_reduce_" + name));
         }
     }
@@ -59,6 +61,10 @@ final class TeamKernels {
 
     GpuKernel exchange(ElementType type) {
         return Objects.requireNonNull(reducingExchanges.get(type));
+    }
+
+    GpuKernel push(ElementType type) {
+        return Objects.requireNonNull(pushes.get(type));
     }
 
     GpuKernel copy() {

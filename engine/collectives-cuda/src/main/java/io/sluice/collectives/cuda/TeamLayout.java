@@ -4,7 +4,7 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
 
-/** What kernels and host have in common: the structures of {@code collectives.cu}, and where things are in a rank's scratch. */
+/** What kernels and host have in common: the structures of {@code collectives.cu}, and where things are in a rank's scratch. Immutable. */
 final class TeamLayout {
     static final int MOST_RANKS = 64;
     static final int MOST_BLOCKS = 256;
@@ -25,12 +25,13 @@ final class TeamLayout {
 
     private static final long POINTERS = (long) MOST_RANKS * Long.BYTES;
     /** Of {@code struct team}. */
-    static final StructLayout TEAM = words(MOST_RANKS + 5);
+    static final StructLayout TEAM = words(MOST_RANKS + 6);
 
     static final long TEAM_STATE = POINTERS;
     static final long TEAM_HOST = TEAM_STATE + Long.BYTES;
     static final long TEAM_SLOT_BYTES = TEAM_HOST + Long.BYTES;
-    static final long TEAM_PATIENCE = TEAM_SLOT_BYTES + Long.BYTES;
+    static final long TEAM_PUSH_SLOT_BYTES = TEAM_SLOT_BYTES + Long.BYTES;
+    static final long TEAM_PATIENCE = TEAM_PUSH_SLOT_BYTES + Long.BYTES;
     static final long TEAM_RANK = TEAM_PATIENCE + Long.BYTES;
     static final long TEAM_RANKS = TEAM_RANK + Integer.BYTES;
 
@@ -65,23 +66,46 @@ final class TeamLayout {
     static final long COPIES_BYTES = 2 * POINTERS;
     static final long COPIES_SIGNATURE = 3 * POINTERS;
 
-    private TeamLayout() {}
+    /** Of a slot with messages. */
+    private final long slotBytes;
+    /** Of a slot with vectors that are pushed. */
+    private final long pushSlotBytes;
+
+    private final int ranks;
+
+    TeamLayout(int ranks, GpuTeamOptions options) {
+        this.ranks = ranks;
+        this.slotBytes = 2 * roundUp(options.exchangeBytes(), UNIT);
+        this.pushSlotBytes = roundUp(options.pushBytes() / others(ranks), VECTOR);
+    }
+
+    /** How many ranks a rank sends to, 1 if it is alone. */
+    static int others(int ranks) {
+        return Math.max(1, ranks - 1);
+    }
+
+    private static long roundUp(long bytes, int unit) {
+        return (bytes + unit - 1) / unit * unit;
+    }
 
     private static StructLayout words(int count) {
         return MemoryLayout.structLayout(MemoryLayout.sequenceLayout(count, ValueLayout.JAVA_LONG));
     }
 
-    /** Of a slot with messages of so many bytes. */
-    static long slotBytes(long exchangeBytes) {
-        return 2 * ((exchangeBytes + UNIT - 1) / UNIT * UNIT);
+    long slotBytes() {
+        return slotBytes;
+    }
+
+    long pushSlotBytes() {
+        return pushSlotBytes;
     }
 
     /** Where the progress is, which the rank's own GPU alone uses. */
-    static long progressOffset(int ranks, long slotBytes) {
-        return FLAGS_BYTES + (long) SETS * ranks * slotBytes;
+    long progressOffset() {
+        return FLAGS_BYTES + (long) SETS * ranks * (slotBytes + pushSlotBytes);
     }
 
-    static long scratchBytes(int ranks, long slotBytes) {
-        return progressOffset(ranks, slotBytes) + PROGRESS_BYTES;
+    long scratchBytes() {
+        return progressOffset() + PROGRESS_BYTES;
     }
 }

@@ -14,9 +14,10 @@ import java.util.function.LongSupplier;
 
 /**
  * How long an all-reduce of float32 takes in several ways, one process a rank: {@code RANK RANKS FILE}, where rank 0 puts its address into
- * the file. The property {@code sizes} is a list of bytes, {@code ways} of the bytes up to which messages are exchanged and the most
- * blocks, as {@code 524288:128}; {@code repeats} is how often each is measured. Other kernels, such as those of {@code make ways}, are
- * measured by a folder with their {@code META-INF/sluice/collectives.ptx} before all else in the class path; {@code name} says which.
+ * the file. The property {@code sizes} is a list of bytes, {@code ways} of options: the bytes up to which vectors are pushed, those up to
+ * which messages are exchanged, and the most blocks, as {@code 2097152:1048576:128}; {@code repeats} is how often each is measured. Other
+ * kernels are measured by a folder with their {@code META-INF/sluice/collectives.ptx} before all else in the class path; {@code name}
+ * says which.
  *
  * <p>Times are medians on rank 0, in microseconds: of the device, of one among others that follow each other, one by one and as graphs of
  * 20; and of the host, from a start until the thread sees the end. Every element is compared with what it must be.
@@ -134,12 +135,13 @@ final class GpuAllReduceFigures {
                     double together = device(gpus, timer, GRAPHS, graph::startUnnumbered) / OF_GRAPH;
                     check(bytes);
                     team.say(
-                            "%-16s %8d B  messages to %8d B  %3d blocks  %-8s  device %7.2f us  graph %7.2f  round trip %7.2f",
+                            "%-12s %8d B  pushes to %8d B  messages to %8d B  %3d blocks  %-8s  device %7.2f us  graph %7.2f  round trip %7.2f",
                             NAME,
                             bytes,
+                            options.pushBytes(),
                             options.exchangeBytes(),
                             options.blocks(),
-                            sum.exchanges() ? "exchange" : "direct",
+                            sum.algorithm().label(),
                             alone,
                             together,
                             roundTrip);
@@ -152,11 +154,13 @@ final class GpuAllReduceFigures {
     }
 
     public static void main(String[] arguments) throws Exception {
-        int[] sizes = Arrays.stream(System.getProperty("sizes", "262144,524288,1048576,2097152,4194304")
+        int[] sizes = Arrays.stream(System.getProperty("sizes", "65536,131072,262144,524288,1048576,2097152,4194304,8388608")
                         .split(","))
                 .mapToInt(Integer::parseInt)
                 .toArray();
-        String[] ways = System.getProperty("ways", "524288:128,524288:32,1048576:128,1048576:256,2097152:256")
+        // messages, pushes, and straight from memory to memory as far as they can; then the defaults
+        String[] ways = System.getProperty(
+                        "ways", "0:1048576:256,8388608:8:32,8388608:8:64,8388608:8:128,0:8:128,2097152:1048576:256")
                 .split(",");
         try (FigureTeam team = FigureTeam.of(arguments)) {
             GpuAllReduceFigures figures =
@@ -165,8 +169,9 @@ final class GpuAllReduceFigures {
                 String[] parts = way.split(":");
                 figures.run(
                         GpuTeamOptions.defaults()
-                                .withExchangeBytes(Long.parseLong(parts[0]))
-                                .withBlocks(Integer.parseInt(parts[1])),
+                                .withPushBytes(Long.parseLong(parts[0]))
+                                .withExchangeBytes(Long.parseLong(parts[1]))
+                                .withBlocks(Integer.parseInt(parts[2])),
                         sizes);
             }
         }

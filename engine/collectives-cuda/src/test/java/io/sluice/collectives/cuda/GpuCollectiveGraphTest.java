@@ -22,19 +22,19 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Collectives in graphs have the results of those that are started one by one, in every replay. */
 class GpuCollectiveGraphTest {
     private static final int BYTES = 24 << 10;
     private static final int REPLAYS = 60;
     private static final GpuTeamOptions OPTIONS =
-            GpuTeamOptions.defaults().withTimeout(Patience.BOUND).withBlocks(4);
+            GpuTeamOptions.defaults().withTimeout(Patience.BOUND).withBlocks(4).withPushBytes(0);
 
     /** Each of them uses what the one before it has made, so that one that reads too early, or old messages, changes the end. */
     private static List<GpuCollective> chain(GpuTeam gpu, TeamRegion region) {
         int n = gpu.team().size();
-        int count = 250;
+        int count = 252;
         int block = 4 * count;
         int next = n * block;
         List<GpuCollective> chain = new ArrayList<>();
@@ -105,15 +105,18 @@ class GpuCollectiveGraphTest {
 
     @ParameterizedTest
     @Tag("soak")
-    @CsvSource({"2, 8", "3, 65536"})
-    void replays_in_other_teams_have_the_bits_of_collectives_that_are_started_one_by_one(int size, int exchangeBytes) {
-        replays_have_the_bits_of_collectives_that_are_started_one_by_one(size, exchangeBytes);
+    @CsvSource({"2, 8, 0", "3, 65536, 0", "3, 8, 65536", "4, 4000, 65536"})
+    void replays_in_other_teams_have_the_bits_of_collectives_that_are_started_one_by_one(
+            int size, int exchangeBytes, int pushBytes) {
+        replays_have_the_bits_of_collectives_that_are_started_one_by_one(size, exchangeBytes, pushBytes);
     }
 
     @ParameterizedTest
-    @CsvSource({"2, 65536", "3, 8"})
-    void replays_have_the_bits_of_collectives_that_are_started_one_by_one(int size, int exchangeBytes) {
-        try (GpuRanks ranks = GpuRanks.form(size, OPTIONS.withExchangeBytes(exchangeBytes))) {
+    @CsvSource({"2, 65536, 0", "3, 8, 0", "2, 1000, 65536"})
+    void replays_have_the_bits_of_collectives_that_are_started_one_by_one(
+            int size, int exchangeBytes, int pushBytes) {
+        GpuTeamOptions options = OPTIONS.withExchangeBytes(exchangeBytes).withPushBytes(pushBytes);
+        try (GpuRanks ranks = GpuRanks.form(size, options)) {
             List<TeamRegion> regions = ranks.share(BYTES);
             List<List<GpuCollective>> chains = new ArrayList<>();
             List<GpuCollectiveGraph> graphs = new ArrayList<>();
@@ -121,6 +124,8 @@ class GpuCollectiveGraphTest {
                 chains.add(chain(ranks.gpu(rank), regions.get(rank)));
                 graphs.add(ranks.gpu(rank).graph(chains.get(rank)));
             }
+            assertThat(chains.getFirst().stream().anyMatch(each -> each.algorithm() == GpuAlgorithm.PUSHES))
+                    .isEqualTo(pushBytes > 0);
             assertThat(graphs.getFirst().collectives())
                     .isEqualTo(chains.getFirst().size());
             List<byte[]> wanted = results(ranks, regions, (rank, round) -> startAll(chains.get(rank)));
@@ -177,9 +182,9 @@ class GpuCollectiveGraphTest {
     }
 
     @ParameterizedTest
-    @ValueSource(longs = {8, 1 << 20})
-    void a_rank_that_is_lost_ends_the_graphs_of_the_others(long exchangeBytes) {
-        try (GpuRanks ranks = GpuRanks.form(3, OPTIONS.withExchangeBytes(exchangeBytes))) {
+    @EnumSource
+    void a_rank_that_is_lost_ends_the_graphs_of_the_others(GpuAlgorithm algorithm) {
+        try (GpuRanks ranks = GpuRanks.form(3, GpuRanks.by(algorithm, OPTIONS))) {
             List<TeamRegion> regions = ranks.share(BYTES);
             List<GpuCollectiveGraph> graphs = new ArrayList<>();
             List<CompletableFuture<Void>> ends = new ArrayList<>();

@@ -11,16 +11,19 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** Every collective against a reference in Java, by messages and straight from memory to memory, of one to five ranks. */
+/** Every collective against a reference in Java, by messages, pushes and straight from memory to memory, of one to five ranks. */
 class GpuCollectivesTest {
     private static final int BYTES = 24 << 10;
     private static final int OFFSET = 48;
+    private static final int PUSH_BYTES = 64 << 10;
     private static final byte POISON = (byte) 0xA5;
     private static final GpuTeamOptions OPTIONS =
-            GpuTeamOptions.defaults().withTimeout(Patience.BOUND).withBlocks(8);
+            GpuTeamOptions.defaults().withTimeout(Patience.BOUND).withBlocks(8).withPushBytes(0);
 
     /** What a collective does, given each rank's memory before it. */
     private interface Prepared {
@@ -45,8 +48,8 @@ class GpuCollectivesTest {
         private final List<GpuRanks.GpuBytes> sources = new ArrayList<>();
         private final List<GpuRanks.GpuBytes> targets = new ArrayList<>();
 
-        Memories(int size, long exchangeBytes) {
-            ranks = GpuRanks.form(size, OPTIONS.withExchangeBytes(exchangeBytes));
+        Memories(int size, GpuTeamOptions options) {
+            ranks = GpuRanks.form(size, options);
             from = ranks.share(BYTES);
             to = ranks.share(BYTES);
             for (int rank = 0; rank < size; rank++) {
@@ -67,7 +70,7 @@ class GpuCollectivesTest {
                 sources.get(rank).put(given.get(rank));
                 collectives.add(prepared.on(rank, from.get(rank), to.get(rank)));
             }
-            // messages have two sets of slots
+            // there are two sets of slots
             for (int run = 0; run < 2; run++) {
                 targets.forEach(target -> target.put(poison));
                 ranks.start(collectives).forEach(Patience::await);
@@ -103,7 +106,7 @@ class GpuCollectivesTest {
     @ParameterizedTest
     @CsvSource({"2, 8192", "3, 8"})
     void copies_come_where_they_belong(int size, int exchangeBytes) {
-        try (Memories memories = new Memories(size, exchangeBytes)) {
+        try (Memories memories = new Memories(size, OPTIONS.withExchangeBytes(exchangeBytes))) {
             Random random = new Random(size);
             List<byte[]> sources = new ArrayList<>();
             for (int i = 0; i < size; i++) {
@@ -154,9 +157,13 @@ class GpuCollectivesTest {
         return barriers;
     }
 
-    private static GpuCollective made(GpuCollective collective, boolean exchanges) {
-        assertThat(collective.exchanges()).isEqualTo(exchanges);
+    private static GpuCollective made(GpuCollective collective, GpuAlgorithm algorithm) {
+        assertThat(collective.algorithm()).isEqualTo(algorithm);
         return collective;
+    }
+
+    private static GpuCollective made(GpuCollective collective, boolean exchanges) {
+        return made(collective, exchanges ? GpuAlgorithm.MESSAGES : GpuAlgorithm.DIRECT);
     }
 
     @ParameterizedTest
@@ -176,7 +183,7 @@ class GpuCollectivesTest {
     @ParameterizedTest
     @CsvSource({"2, 8192", "3, 8"})
     void reductions_have_the_bits_of_the_reference(int size, int exchangeBytes) {
-        try (Memories memories = new Memories(size, exchangeBytes)) {
+        try (Memories memories = new Memories(size, OPTIONS.withExchangeBytes(exchangeBytes))) {
             Random random = new Random(31L * size);
             int each = 0;
             for (ElementType type : ElementType.values()) {
@@ -226,15 +233,95 @@ class GpuCollectivesTest {
 
     @ParameterizedTest
     @Tag("soak")
-    @CsvSource({"2, 8", "4, 65536"})
-    void in_place_and_many_started_at_once_in_other_teams(int size, int exchangeBytes) {
-        in_place_and_many_started_at_once(size, exchangeBytes);
+    @ValueSource(ints = {1, 2, 4, 5})
+    void pushed_reductions_of_other_teams_have_the_bits_of_the_reference(int size) {
+        pushed_reductions_have_the_bits_of_the_reference(size);
+    }
+
+    /** Of all types, with vectors that are not full; blocks at no multiples of 16 bytes are not pushed, and come between. */
+    @ParameterizedTest
+    @ValueSource(ints = 3)
+    void pushed_reductions_have_the_bits_of_the_reference(int size) {
+        try (Memories memories = new Memories(size, OPTIONS.withExchangeBytes(8).withPushBytes(PUSH_BYTES))) {
+            Random random = new Random(17L * size);
+            int each = 0;
+            for (ElementType type : ElementType.values()) {
+                for (ReduceOperation operation : ReduceOperation.values()) {
+                    int count = new int[] {304, 131, 16}[each++ % 3];
+                    int bytes = count * type.bytes();
+                    List<byte[]> sources = new ArrayList<>();
+                    for (int i = 0; i < size; i++) {
+                        sources.add(ReferenceReduction.elements(random, type, BYTES));
+                    }
+                    String what = operation + " of " + count + " " + type;
+                    memories.check(
+                            "pushed all-reduce, " + what,
+                            sources,
+                            (rank, from, to) -> made(
+                                    memories.gpu(rank).allReduce(from, 16, to, OFFSET, count, type, operation),
+                                    GpuAlgorithm.PUSHES),
+                            (rank, target, all) -> {
+                                byte[] sum = ReferenceReduction.reduce(type, operation, all, 16, count);
+                                System.arraycopy(sum, 0, target, OFFSET, bytes);
+                                return target;
+                            });
+                    memories.check(
+                            "pushed reduce-scatter, " + what,
+                            sources,
+                            (rank, from, to) -> made(
+                                    memories.gpu(rank).reduceScatter(from, 0, to, OFFSET, count, type, operation),
+                                    bytes % 16 == 0 ? GpuAlgorithm.PUSHES : GpuAlgorithm.DIRECT),
+                            (rank, target, all) -> {
+                                byte[] sum = ReferenceReduction.reduce(type, operation, all, rank * bytes, count);
+                                System.arraycopy(sum, 0, target, OFFSET, bytes);
+                                return target;
+                            });
+                }
+            }
+        }
+    }
+
+    /** By what all ranks know: bytes, options and offsets, and not by where a rank has its memory. */
+    @Test
+    void middle_sizes_are_pushed() {
+        GpuTeamOptions options = OPTIONS.withExchangeBytes(256).withPushBytes(1024);
+        try (GpuRanks ranks = GpuRanks.form(3, options)) {
+            TeamRegion region = ranks.share(BYTES).getFirst();
+            GpuTeam gpu = ranks.gpu(0);
+            // of 128 and 512 bytes for each of two others
+            assertThat(sum(gpu, region, 0, 32)).isEqualTo(GpuAlgorithm.MESSAGES);
+            assertThat(sum(gpu, region, 0, 33)).isEqualTo(GpuAlgorithm.PUSHES);
+            assertThat(sum(gpu, region, 0, 128)).isEqualTo(GpuAlgorithm.PUSHES);
+            assertThat(sum(gpu, region, 0, 129)).isEqualTo(GpuAlgorithm.DIRECT);
+            assertThat(sum(gpu, region, 8, 100)).isEqualTo(GpuAlgorithm.DIRECT);
+            assertThat(gpu.reduce(region, 0, region, 0, 100, ElementType.INT32, ReduceOperation.SUM, 1)
+                            .algorithm())
+                    .isEqualTo(GpuAlgorithm.DIRECT);
+        }
+        try (GpuRanks ranks = GpuRanks.form(2, OPTIONS.withPushBytes(2 << 20))) {
+            TeamRegion region = ranks.share(2 << 20).getFirst();
+            assertThat(sum(ranks.gpu(0), region, 0, (512 << 8) - 1)).isEqualTo(GpuAlgorithm.MESSAGES);
+            assertThat(sum(ranks.gpu(0), region, 0, 512 << 8)).isEqualTo(GpuAlgorithm.PUSHES);
+        }
+    }
+
+    private static GpuAlgorithm sum(GpuTeam gpu, TeamRegion region, long offset, int count) {
+        return gpu.allReduce(region, offset, region, offset, count, ElementType.INT32, ReduceOperation.SUM)
+                .algorithm();
     }
 
     @ParameterizedTest
-    @CsvSource({"2, 65536", "4, 8"})
-    void in_place_and_many_started_at_once(int size, int exchangeBytes) {
-        try (GpuRanks ranks = GpuRanks.form(size, OPTIONS.withExchangeBytes(exchangeBytes))) {
+    @Tag("soak")
+    @CsvSource({"2, 8, 0", "4, 65536, 0", "2, 8, 65536", "4, 8, 65536"})
+    void in_place_and_many_started_at_once_in_other_teams(int size, int exchangeBytes, int pushBytes) {
+        in_place_and_many_started_at_once(size, exchangeBytes, pushBytes);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"2, 65536, 0", "4, 8, 0", "3, 8, 65536"})
+    void in_place_and_many_started_at_once(int size, int exchangeBytes, int pushBytes) {
+        GpuTeamOptions options = OPTIONS.withExchangeBytes(exchangeBytes).withPushBytes(pushBytes);
+        try (GpuRanks ranks = GpuRanks.form(size, options)) {
             int count = 1000;
             int runs = 40;
             List<TeamRegion> regions = ranks.share(BYTES);

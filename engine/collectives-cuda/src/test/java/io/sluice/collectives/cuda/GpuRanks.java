@@ -48,6 +48,12 @@ final class GpuRanks implements AutoCloseable {
         }
     }
 
+    /** Options by which all-reduces of whole vectors, up to 1 MiB, go in one way. */
+    static GpuTeamOptions by(GpuAlgorithm algorithm, GpuTeamOptions others) {
+        return others.withExchangeBytes(algorithm == GpuAlgorithm.MESSAGES ? 1 << 20 : 8)
+                .withPushBytes(algorithm == GpuAlgorithm.PUSHES ? 1 << 20 : 0);
+    }
+
     /** Teams whose GPUs have not formed theirs. */
     static GpuRanks unformed(int size) {
         GpuRanks ranks = new GpuRanks();

@@ -14,19 +14,21 @@ import io.sluice.engine.RegionOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.testkit.Patience;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Ranks that do not come, call something else, or have other options, end collectives on all with a typed error. */
 class GpuTeamFailureTest {
     private static final int BYTES = 4096;
     private static final GpuTeamOptions OPTIONS =
-            GpuTeamOptions.defaults().withTimeout(Patience.BOUND).withBlocks(4);
+            GpuTeamOptions.defaults().withTimeout(Patience.BOUND).withBlocks(4).withPushBytes(0);
 
     private static Throwable failure(CompletableFuture<?> ended) {
         Throwable error = ended.handle((value, thrown) -> thrown)
@@ -40,9 +42,9 @@ class GpuTeamFailureTest {
     }
 
     @ParameterizedTest
-    @ValueSource(longs = {8, 1 << 20})
-    void ranks_that_start_different_collectives_all_get_an_error(long exchangeBytes) {
-        try (GpuRanks ranks = GpuRanks.form(3, OPTIONS.withExchangeBytes(exchangeBytes))) {
+    @EnumSource
+    void ranks_that_start_different_collectives_all_get_an_error(GpuAlgorithm algorithm) {
+        try (GpuRanks ranks = GpuRanks.form(3, GpuRanks.by(algorithm, OPTIONS))) {
             List<TeamRegion> regions = ranks.share(BYTES);
             List<CompletableFuture<Void>> ends = ranks.start(List.of(
                     sum(ranks, 0, regions.get(0), 100),
@@ -63,10 +65,10 @@ class GpuTeamFailureTest {
     }
 
     @ParameterizedTest
-    @ValueSource(longs = {8, 1 << 20})
-    void a_rank_that_does_not_come_is_named_when_the_time_is_over(long exchangeBytes) {
+    @EnumSource
+    void a_rank_that_does_not_come_is_named_when_the_time_is_over(GpuAlgorithm algorithm) {
         try (GpuRanks ranks =
-                GpuRanks.form(2, OPTIONS.withExchangeBytes(exchangeBytes).withTimeout(Duration.ofMillis(300)))) {
+                GpuRanks.form(2, GpuRanks.by(algorithm, OPTIONS).withTimeout(Duration.ofMillis(300)))) {
             List<TeamRegion> regions = ranks.share(BYTES);
             CompletableFuture<Void> end = ranks.start(0, sum(ranks, 0, regions.get(0), 100));
             assertThat(failure(end))
@@ -84,9 +86,9 @@ class GpuTeamFailureTest {
     }
 
     @ParameterizedTest
-    @ValueSource(longs = {8, 1 << 20})
-    void a_rank_that_leaves_ends_those_that_wait_for_it(long exchangeBytes) {
-        try (GpuRanks ranks = GpuRanks.form(2, OPTIONS.withExchangeBytes(exchangeBytes))) {
+    @EnumSource
+    void a_rank_that_leaves_ends_those_that_wait_for_it(GpuAlgorithm algorithm) {
+        try (GpuRanks ranks = GpuRanks.form(2, GpuRanks.by(algorithm, OPTIONS))) {
             List<TeamRegion> regions = ranks.share(BYTES);
             CompletableFuture<Void> end = ranks.start(0, sum(ranks, 0, regions.get(0), 100));
             Patience.await(ranks.engine(1).closeAsync());
@@ -97,21 +99,44 @@ class GpuTeamFailureTest {
         }
     }
 
-    @Test
-    void a_barrier_is_no_all_reduce_and_a_large_one_no_small_one() {
-        try (GpuRanks ranks = GpuRanks.form(2, OPTIONS.withExchangeBytes(1024))) {
+    /** Kernels of one kind see that a rank has started one of another kind, without looking where those put their bytes. */
+    @ParameterizedTest
+    @CsvSource({
+        "barrier, 100", "100, 1000", "barrier, 400", "100, 400", "400, 1000", "400, broadcast", "400, gather", "gather, 400"
+    })
+    void a_collective_is_no_other_one_that_goes_another_way(String first, String second) {
+        try (GpuRanks ranks = GpuRanks.form(2, OPTIONS.withExchangeBytes(1024).withPushBytes(2048))) {
             List<TeamRegion> regions = ranks.share(BYTES);
-            List<CompletableFuture<Void>> ends =
-                    ranks.start(List.of(ranks.gpu(0).barrier(), sum(ranks, 1, regions.get(1), 100)));
+            List<CompletableFuture<Void>> ends = ranks.start(
+                    List.of(named(first, ranks, 0, regions.get(0)), named(second, ranks, 1, regions.get(1))));
             ends.forEach(each -> assertThat(failure(each))
                     .isInstanceOfAny(CollectiveMismatchException.class, TeamRevokedException.class));
         }
-        try (GpuRanks ranks = GpuRanks.form(2, OPTIONS.withExchangeBytes(1024))) {
+    }
+
+    private static GpuCollective named(String name, GpuRanks ranks, int rank, TeamRegion region) {
+        GpuTeam gpu = ranks.gpu(rank);
+        return switch (name) {
+            case "barrier" -> gpu.barrier();
+            case "broadcast" -> gpu.broadcast(region, 0, region, 0, 400, 0);
+            case "gather" -> gpu.allGather(region, 0, region, 1600, 1200);
+            default -> sum(ranks, rank, region, Integer.parseInt(name));
+        };
+    }
+
+    /** Sums are made of the slots alone once all flags are there: no rank gets a sum of others. */
+    @Test
+    void a_rank_that_gives_up_on_pushes_has_no_sum() {
+        try (GpuRanks ranks =
+                GpuRanks.form(2, GpuRanks.by(GpuAlgorithm.PUSHES, OPTIONS).withTimeout(Duration.ofMillis(300)))) {
             List<TeamRegion> regions = ranks.share(BYTES);
-            List<CompletableFuture<Void>> ends =
-                    ranks.start(List.of(sum(ranks, 0, regions.get(0), 100), sum(ranks, 1, regions.get(1), 1000)));
-            ends.forEach(each -> assertThat(failure(each))
-                    .isInstanceOfAny(CollectiveMismatchException.class, TeamRevokedException.class));
+            GpuRanks.GpuBytes own = ranks.bytes(0, regions.get(0).local());
+            byte[] before = new byte[BYTES];
+            Arrays.fill(before, (byte) 7);
+            own.put(before);
+            assertThat(failure(ranks.start(0, sum(ranks, 0, regions.get(0), 1000))))
+                    .isInstanceOf(CollectiveTimeoutException.class);
+            assertThat(own.get(BYTES)).isEqualTo(before);
         }
     }
 
@@ -166,7 +191,10 @@ class GpuTeamFailureTest {
     @Test
     void ranks_with_different_options_form_no_gpu_team() {
         try (GpuRanks ranks = GpuRanks.unformed(2)) {
-            for (CompletableFuture<GpuTeam> each : ranks.formGpuTeams(rank -> OPTIONS.withBlocks(4 + rank))) {
+            List<CompletableFuture<GpuTeam>> forming = new ArrayList<>();
+            forming.addAll(ranks.formGpuTeams(rank -> OPTIONS.withBlocks(4 + rank)));
+            forming.addAll(ranks.formGpuTeams(rank -> OPTIONS.withPushBytes(16 * rank)));
+            for (CompletableFuture<GpuTeam> each : forming) {
                 assertThat(failure(each))
                         .isInstanceOf(CollectiveMismatchException.class)
                         .hasMessageContaining("options");
@@ -181,6 +209,8 @@ class GpuTeamFailureTest {
     void bad_arguments_are_refused_before_anything_starts() {
         assertThatThrownBy(() -> OPTIONS.withBlocks(0)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> OPTIONS.withExchangeBytes(4)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> OPTIONS.withPushBytes(-1)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> OPTIONS.withPushBytes((64 << 20) + 1)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> OPTIONS.withTimeout(Duration.ZERO)).isInstanceOf(IllegalArgumentException.class);
         try (GpuRanks ranks = GpuRanks.form(2, OPTIONS)) {
             TeamRegion region = ranks.share(BYTES).getFirst();
@@ -217,7 +247,7 @@ class GpuTeamFailureTest {
             Patience.await(ranks.gpu(0).closeAsync());
             GpuCollective barrier = ranks.gpu(1).barrier();
             assertThatThrownBy(() -> ranks.gpu(0).barrier()).isInstanceOf(SluiceException.class);
-            assertThat(barrier.exchanges()).isTrue();
+            assertThat(barrier.algorithm()).isEqualTo(GpuAlgorithm.MESSAGES);
         }
     }
 }

@@ -91,7 +91,7 @@ final class GpuTeamFigures {
             System.out.printf(
                     "%-14s %-8s %11d B  back to back %8.2f us  %7.1f GB/s  looked %8.2f us  called %8.2f us%n",
                     name,
-                    collective.exchanges() ? "exchange" : "direct",
+                    collective.algorithm().label(),
                     bytes,
                     best,
                     moved / best / 1e3,

@@ -31,7 +31,9 @@ import org.jspecify.annotations.Nullable;
 /** A rank's process is killed while all start collectives of GPUs, again and again, while the engines of two others stay. */
 final class KilledGpuRanks implements AutoCloseable {
     private static final int BYTES = 64 << 10;
-    private static final int COUNT = 2000;
+    // by messages, by pushes, and straight from memory to memory, in teams of two and of three
+    private static final int[] COUNTS = {10, 2000, 5000};
+    private static final long PUSH_BYTES = 16 << 10;
     private static final int SURVIVORS = 2;
     private static final int MOST_ROUNDS_BEFORE = 12;
     // longer than any test: that a rank is lost ends kernels, and no time-out
@@ -53,7 +55,7 @@ final class KilledGpuRanks implements AutoCloseable {
                 .build());
     }
 
-    /** A rank that starts graphs, small collectives and large ones in turn. */
+    /** A rank that starts graphs, small collectives, middle ones and large ones in turn. */
     static final class Rank implements AutoCloseable {
         private final GpuTeam gpus;
         private final MemoryRegion memory;
@@ -73,12 +75,13 @@ final class KilledGpuRanks implements AutoCloseable {
                             GpuTeamOptions.defaults()
                                     .withBlocks(4)
                                     .withExchangeBytes(4 << 10)
+                                    .withPushBytes(PUSH_BYTES)
                                     .withTimeout(ENDLESS)),
                     Patience.longBound());
             memory = engine.allocate(BYTES, RegionOptions.readWrite().on(MemoryKind.CUDA, gpu));
             shared = await(gpus.share(memory));
-            each = List.of(reduction(10), reduction(COUNT), gpus.barrier());
-            graph = gpus.graph(List.of(each.get(0), each.get(1), each.get(0), each.get(2), each.get(1)));
+            each = List.of(reduction(COUNTS[0]), reduction(COUNTS[1]), reduction(COUNTS[2]), gpus.barrier());
+            graph = gpus.graph(List.of(each.get(0), each.get(1), each.get(2), each.get(0), each.get(3), each.get(1)));
             wait = gpus.onReached((armed, number, error) -> next(error));
         }
 

@@ -83,7 +83,7 @@ final class GpuCalls implements CollectiveCase.Calls, AutoCloseable {
 
     @Override
     public String algorithm() {
-        return prepared.getFirst().exchanges() ? "messages" : "direct";
+        return prepared.getFirst().algorithm().label();
     }
 
     @Override
