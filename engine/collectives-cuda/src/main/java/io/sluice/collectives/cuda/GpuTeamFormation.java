@@ -47,9 +47,7 @@ final class GpuTeamFormation {
     private CompletableFuture<GpuTeam> form(@Nullable GpuStream given) {
         CompletableFuture<MemoryRegion> scratch = tried(() -> {
             MemoryRegion made = team.engine()
-                    .allocate(
-                            layout.scratchBytes(),
-                            RegionOptions.readWrite().on(MemoryKind.CUDA, gpu));
+                    .allocate(layout.scratchBytes(), RegionOptions.readWrite().on(MemoryKind.CUDA, gpu));
             taken.add(made::close);
             return made;
         });

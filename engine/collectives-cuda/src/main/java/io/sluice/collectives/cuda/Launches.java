@@ -140,8 +140,7 @@ final class Launches {
         checkApart(inPlace, call.in(), sourceBytes, call.out(), bytes);
         long inStride = scatters ? bytes : 0;
         if (root == NO_ROOT && pushes(bytes, sourceOffset | targetOffset | inStride)) {
-            return exchange(
-                    owner, call, GpuAlgorithm.PUSHES, inStride, 0, allRanks(), allRanks(), kernels.push(type));
+            return exchange(owner, call, GpuAlgorithm.PUSHES, inStride, 0, allRanks(), allRanks(), kernels.push(type));
         }
         if (exchanges(bytes)) {
             return exchange(

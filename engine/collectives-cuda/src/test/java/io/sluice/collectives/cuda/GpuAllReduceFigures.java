@@ -154,8 +154,9 @@ final class GpuAllReduceFigures {
     }
 
     public static void main(String[] arguments) throws Exception {
-        int[] sizes = Arrays.stream(System.getProperty("sizes", "65536,131072,262144,524288,1048576,2097152,4194304,8388608")
-                        .split(","))
+        int[] sizes = Arrays.stream(
+                        System.getProperty("sizes", "65536,131072,262144,524288,1048576,2097152,4194304,8388608")
+                                .split(","))
                 .mapToInt(Integer::parseInt)
                 .toArray();
         // messages, pushes, and straight from memory to memory as far as they can; then the defaults

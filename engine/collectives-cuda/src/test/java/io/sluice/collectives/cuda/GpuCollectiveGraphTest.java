@@ -113,8 +113,7 @@ class GpuCollectiveGraphTest {
 
     @ParameterizedTest
     @CsvSource({"2, 65536, 0", "3, 8, 0", "2, 1000, 65536"})
-    void replays_have_the_bits_of_collectives_that_are_started_one_by_one(
-            int size, int exchangeBytes, int pushBytes) {
+    void replays_have_the_bits_of_collectives_that_are_started_one_by_one(int size, int exchangeBytes, int pushBytes) {
         GpuTeamOptions options = OPTIONS.withExchangeBytes(exchangeBytes).withPushBytes(pushBytes);
         try (GpuRanks ranks = GpuRanks.form(size, options)) {
             List<TeamRegion> regions = ranks.share(BYTES);

@@ -67,8 +67,7 @@ class GpuTeamFailureTest {
     @ParameterizedTest
     @EnumSource
     void a_rank_that_does_not_come_is_named_when_the_time_is_over(GpuAlgorithm algorithm) {
-        try (GpuRanks ranks =
-                GpuRanks.form(2, GpuRanks.by(algorithm, OPTIONS).withTimeout(Duration.ofMillis(300)))) {
+        try (GpuRanks ranks = GpuRanks.form(2, GpuRanks.by(algorithm, OPTIONS).withTimeout(Duration.ofMillis(300)))) {
             List<TeamRegion> regions = ranks.share(BYTES);
             CompletableFuture<Void> end = ranks.start(0, sum(ranks, 0, regions.get(0), 100));
             assertThat(failure(end))
@@ -102,7 +101,14 @@ class GpuTeamFailureTest {
     /** Kernels of one kind see that a rank has started one of another kind, without looking where those put their bytes. */
     @ParameterizedTest
     @CsvSource({
-        "barrier, 100", "100, 1000", "barrier, 400", "100, 400", "400, 1000", "400, broadcast", "400, gather", "gather, 400"
+        "barrier, 100",
+        "100, 1000",
+        "barrier, 400",
+        "100, 400",
+        "400, 1000",
+        "400, broadcast",
+        "400, gather",
+        "gather, 400"
     })
     void a_collective_is_no_other_one_that_goes_another_way(String first, String second) {
         try (GpuRanks ranks = GpuRanks.form(2, OPTIONS.withExchangeBytes(1024).withPushBytes(2048))) {

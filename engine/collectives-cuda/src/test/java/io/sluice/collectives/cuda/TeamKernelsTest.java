@@ -39,7 +39,8 @@ class TeamKernelsTest {
     @Test
     void the_ptx_is_for_old_devices_and_drivers() {
         assertThat(new String(TeamKernels.ptx(), US_ASCII))
-                .contains(".version 6.3\n", ".target sm_75\n", ".entry sluice_exchange(", ".entry sluice_push_float32(");
+                .contains(
+                        ".version 6.3\n", ".target sm_75\n", ".entry sluice_exchange(", ".entry sluice_push_float32(");
     }
 
     @Test
