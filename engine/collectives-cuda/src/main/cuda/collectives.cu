@@ -243,13 +243,13 @@ static __device__ void reduce_pushed(
 static __device__ bool meet_pushed(const team &team, uint64_t value) {
     bool has_failed = false;
     unsigned peer = threadIdx.x % MOST_RANKS;
-    unsigned warps = threadIdx.x / MOST_RANKS;
+    unsigned half = threadIdx.x / MOST_RANKS;
     __syncthreads();
     if (peer < team.ranks && peer != team.rank) {
-        if (warps == 0) {
+        if (half == 0) {
             store_release(flag(team, peer, true, team.rank), value);
             has_failed = !await_flag(team, value, true, peer);
-        } else if (warps == 1 && blockIdx.x == 0) {
+        } else if (half == 1 && blockIdx.x == 0) {
             has_failed = !await_flag(team, value, false, peer);
         }
     }
