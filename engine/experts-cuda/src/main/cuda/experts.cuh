@@ -194,4 +194,22 @@ static __device__ bool ends_launch(const buffer &buffer) {
     return true;
 }
 
+/*
+ * As ends_launch, for a launch that stores nothing for other ranks before: one fence orders all that its blocks have read before what the
+ * last of them stores.
+ */
+static __device__ bool ends_reading(const buffer &buffer) {
+    __syncthreads();
+    if (threadIdx.x != 0) {
+        return false;
+    }
+    __threadfence();
+    if (atomicAdd(&buffer.state->blocks, 1u) != gridDim.x - 1) {
+        return false;
+    }
+    *(volatile unsigned *)&buffer.state->blocks = 0;
+    __threadfence_system();
+    return true;
+}
+
 #endif

@@ -1,159 +1,179 @@
 /* The kernels of low latency: dispatch, which is included, and combine, in two halves each. */
 #include "low_latency_dispatch.cuh"
+#include "low_latency_logfmt.cuh"
 
 /* ---- combine, the half that sends ---- */
+
+static const unsigned PIECE = COPIES_AT_ONCE * WARP;    // vectors that a warp copies together
+
+/* The pieces of all rows that a warp copies; each lane knows one of those that come next. */
+struct pieces {
+    uint64_t lane_place;
+    unsigned lane_first;
+    unsigned rest;          // a bit for each that is to come
+    unsigned begin;         // the number of the first
+    // that which is under way
+    bool is_there;
+    uint64_t place;
+    unsigned first;         // vector
+
+    __device__ void read(const result &from, unsigned all, unsigned of_row, unsigned warps) {
+        unsigned piece = begin + threadIdx.x % WARP * warps;
+        lane_place = piece < all ? from.places[piece / of_row] : 0;
+        lane_first = piece % of_row * PIECE;
+        rest = __ballot_sync(ALL, piece < all);
+    }
+
+    __device__ void next(const result &from, unsigned all, unsigned of_row, unsigned warps) {
+        if (rest == 0 && begin < all) {
+            begin += WARP * warps;
+            read(from, all, of_row, warps);
+        }
+        is_there = rest != 0;
+        unsigned lane = is_there ? __ffs(rest) - 1 : 0;
+        rest &= rest - 1;
+        place = __shfl_sync(ALL, lane_place, lane);
+        first = __shfl_sync(ALL, lane_first, lane);
+    }
+};
+
+template <unsigned HIDDEN> static __device__ __forceinline__ bool is_in_row(unsigned vector, unsigned vectors) {
+    return (HIDDEN != 0 && HIDDEN * 2 / sizeof(uint4) % PIECE == 0) || vector < vectors;
+}
+
+template <unsigned HIDDEN>
+static __device__ __forceinline__ void load_piece(uint4 *values, const pieces &pieces, const char *y, unsigned hidden) {
+    const uint4 *from = (const uint4 *)(y + row_of(pieces.place) * hidden * 2);
+#pragma unroll
+    for (unsigned i = 0; i < COPIES_AT_ONCE; i++) {
+        unsigned vector = pieces.first + i * WARP + threadIdx.x % WARP;
+        if (pieces.is_there && is_in_row<HIDDEN>(vector, hidden * 2 / sizeof(uint4))) {
+            values[i] = from[vector];
+        }
+    }
+}
 
 template <unsigned HIDDEN>
 static __device__ void send_combine(const combine &what, const result &from, const shape &shape, const buffer &buffer) {
     unsigned hidden = HIDDEN == 0 ? shape.hidden : HIDDEN;
-    low_latency_words *own = words_of(buffer, shape, buffer.rank);
-    uint64_t generation = *(volatile uint64_t *)&own->combines + 1;
-    uint64_t dispatched = *(volatile uint64_t *)&own->results[what.index].dispatch;
-    unsigned rows = (unsigned)*(volatile uint64_t *)&own->results[what.index].rows;
-    unsigned set = generation & 1;
-    if (!may_begin(buffer, own->combine_taken[set], taken_before(generation), what.patience)) {
+    combining combining;
+    combining.read(what, shape, buffer, true);
+    unsigned vectors = hidden * 2 / sizeof(uint4);
+    unsigned of_row = (vectors + PIECE - 1) / PIECE;
+    unsigned all = combining.rows * of_row;
+    unsigned warps = gridDim.x * (THREADS / WARP);
+    pieces pieces;
+    pieces.begin = blockIdx.x * (THREADS / WARP) + threadIdx.x / WARP;
+    pieces.read(from, all, of_row, warps);
+    pieces.next(from, all, of_row, warps);
+    // places are good even if the buffer has failed: each was written once
+    uint4 values[COPIES_AT_ONCE];
+    load_piece<HIDDEN>(values, pieces, what.y, hidden);
+    if (!combining.may_send(what, buffer)) {
         return;
     }
-    unsigned thread = threadIdx.x % COPY_THREADS;
-    unsigned first = blockIdx.x * (blockDim.x / COPY_THREADS) + threadIdx.x / COPY_THREADS;
-    unsigned vectors = hidden * 2 / sizeof(uint4);
-    uint64_t slots_at = shape.slots_at + (uint64_t)set * shape.tokens * shape.top_k * hidden * 2;
-    for (unsigned i = first; i < rows; i += gridDim.x * (blockDim.x / COPY_THREADS)) {
-        uint64_t place = from.places[i];
-        unsigned slot = (unsigned)place & ((1u << SLOT_BITS) - 1);
-        const uint4 *y = (const uint4 *)(what.y + (place >> 32) * hidden * 2);
-        uint4 *target = (uint4 *)(buffer.windows[(unsigned)place >> SLOT_BITS] + slots_at + (uint64_t)slot * hidden * 2);
-        for (unsigned begin = 0; begin < vectors; begin += COPIES_AT_ONCE * COPY_THREADS) {
-            uint4 values[COPIES_AT_ONCE];
+    uint64_t slots_at = slots_of(shape, combining.set(), hidden);
+    while (pieces.is_there) {
+        unsigned first = pieces.first;
+        uint4 *target = (uint4 *)(buffer.windows[rank_of(pieces.place)] + slots_at
+                + (uint64_t)slot_of(pieces.place) * hidden * 2);
+        pieces.next(from, all, of_row, warps);
+        uint4 ahead[COPIES_AT_ONCE];
+        load_piece<HIDDEN>(ahead, pieces, what.y, hidden);
 #pragma unroll
-            for (unsigned j = 0; j < COPIES_AT_ONCE; j++) {
-                unsigned vector = begin + j * COPY_THREADS + thread;
-                if (vector < vectors) {
-                    values[j] = y[vector];
-                }
+        for (unsigned i = 0; i < COPIES_AT_ONCE; i++) {
+            unsigned vector = first + i * WARP + threadIdx.x % WARP;
+            if (is_in_row<HIDDEN>(vector, vectors)) {
+                target[vector] = values[i];
             }
-#pragma unroll
-            for (unsigned j = 0; j < COPIES_AT_ONCE; j++) {
-                unsigned vector = begin + j * COPY_THREADS + thread;
-                if (vector < vectors) {
-                    target[vector] = values[j];
-                }
-            }
+            values[i] = ahead[i];
         }
     }
-    if (ends_launch(buffer)) {
-        tell_ranks(
-                buffer, shape, WORD_AT(combined, set, buffer.rank), signal_of(generation, (unsigned)dispatched));
-        own->results[what.index].combine = generation;
-        *(volatile uint64_t *)&own->combines = generation;
-    }
+    combining.end_send(what, shape, buffer, AS_IT_IS);
 }
 
 /* ---- combine, the half that receives ---- */
 
-static __device__ __forceinline__ unsigned bfloat16_of(float value) {
-    unsigned bits = __float_as_uint(value);
-    return value != value ? 0x7fc0 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-}
-
-static __device__ __forceinline__ void add(float *sums, unsigned pair, float weight) {
-    // nothing is fused: a product is rounded before it is added
-    sums[0] = __fadd_rn(sums[0], __fmul_rn(weight, __uint_as_float(pair << 16)));
-    sums[1] = __fadd_rn(sums[1], __fmul_rn(weight, __uint_as_float(pair & 0xffff0000)));
-}
-
 template <unsigned HIDDEN>
 static __device__ void receive_combine(
         const combine &what, const result &from, const shape &shape, const buffer &buffer) {
-    // of a token: the slots that count, in the order of k, and their weights
-    __shared__ unsigned slots[MOST_TOP_K];
-    __shared__ float weights[MOST_TOP_K];
-    static const unsigned AT_ONCE = 4;
+    static const unsigned AT_ONCE = 8;
+    static const unsigned VECTORS = 2;      // of a thread
     unsigned hidden = HIDDEN == 0 ? shape.hidden : HIDDEN;
-    low_latency_words *own = words_of(buffer, shape, buffer.rank);
-    uint64_t generation = *(volatile uint64_t *)&own->results[what.index].combine;
-    uint64_t dispatched = *(volatile uint64_t *)&own->results[what.index].dispatch;
-    unsigned set = generation & 1;
-    if (!may_begin(buffer, own->combined[set], signal_of(generation, (unsigned)dispatched), what.patience)) {
+    // early, as it is of this rank alone
+    choice next;
+    next.read(what, from, shape, blockIdx.x);
+    combining combining;
+    combining.read(what, shape, buffer, false);
+    if (!combining.may_receive(what, buffer, AS_IT_IS)) {
         return;
     }
     unsigned vectors = hidden * 2 / sizeof(uint4);
-    const char *set_slots =
-            buffer.windows[buffer.rank] + shape.slots_at + (uint64_t)set * shape.tokens * shape.top_k * hidden * 2;
+    const char *set_slots = buffer.windows[buffer.rank] + slots_of(shape, combining.set(), hidden);
     for (unsigned token = blockIdx.x; token < what.tokens; token += gridDim.x) {
-        __syncthreads();
-        bool counts = false;
-        bool is_bad = false;
-        unsigned slot = token * shape.top_k + threadIdx.x;
-        if (threadIdx.x < shape.top_k) {
-            int64_t expert = what.choices[slot];
-            counts = expert >= 0;
-            // what lies in its slot is of another combine
-            is_bad = counts && from.sent[slot] != (uint64_t)expert + 1;
-            if (is_bad) {
-                fail(buffer, NOT_DISPATCHED, buffer.rank, token, (uint64_t)expert);
-            }
-        }
-        if (threadIdx.x < WARP) {
-            unsigned all = __ballot_sync(ALL, counts);
-            unsigned before = __popc(all & ((1u << threadIdx.x) - 1));
-            if (counts) {
-                slots[before] = slot;
-                weights[before] = what.weights[slot];
-            }
-        }
-        unsigned operands = __syncthreads_count(counts);
-        if (__syncthreads_or(is_bad)) {
+        choice here = next;
+        next.read(what, from, shape, token + gridDim.x);
+        unsigned counted;
+        if (!here.find(&counted, buffer, token)) {
             return;
         }
-        for (unsigned vector = threadIdx.x; vector < vectors; vector += blockDim.x) {
-            float sums[8] = {};
-            for (unsigned begin = 0; begin < operands; begin += AT_ONCE) {
-                uint4 values[AT_ONCE];
+        const uint4 *slots = (const uint4 *)(set_slots + (uint64_t)token * shape.top_k * hidden * 2);
+        for (unsigned begin = threadIdx.x; begin - threadIdx.x < vectors; begin += VECTORS * THREADS) {
+            float sums[VECTORS][8] = {};
+            for (unsigned k = 0; k < shape.top_k; k += AT_ONCE) {
+                uint4 values[AT_ONCE][VECTORS];
+                float weights[AT_ONCE];
+                bool counts[AT_ONCE];
 #pragma unroll
                 for (unsigned i = 0; i < AT_ONCE; i++) {
-                    if (begin + i < operands) {
-                        values[i] = ((const uint4 *)(set_slots + (uint64_t)slots[begin + i] * hidden * 2))[vector];
+                    weights[i] = here.weight_of(k + i);
+                    counts[i] = k + i < shape.top_k && (counted >> (k + i) & 1);
+#pragma unroll
+                    for (unsigned j = 0; j < VECTORS; j++) {
+                        if (counts[i] && begin + j * THREADS < vectors) {
+                            values[i][j] = slots[(uint64_t)(k + i) * vectors + begin + j * THREADS];
+                        }
                     }
                 }
 #pragma unroll
                 for (unsigned i = 0; i < AT_ONCE; i++) {
-                    if (begin + i < operands) {
-                        float weight = weights[begin + i];
-                        add(&sums[0], values[i].x, weight);
-                        add(&sums[2], values[i].y, weight);
-                        add(&sums[4], values[i].z, weight);
-                        add(&sums[6], values[i].w, weight);
+#pragma unroll
+                    for (unsigned j = 0; counts[i] && j < VECTORS; j++) {
+                        add(&sums[j][0], values[i][j].x, weights[i]);
+                        add(&sums[j][2], values[i][j].y, weights[i]);
+                        add(&sums[j][4], values[i][j].z, weights[i]);
+                        add(&sums[j][6], values[i][j].w, weights[i]);
                     }
                 }
             }
-            ((uint4 *)(what.out + (uint64_t)token * hidden * 2))[vector] = make_uint4(
-                    bfloat16_of(sums[0]) | bfloat16_of(sums[1]) << 16,
-                    bfloat16_of(sums[2]) | bfloat16_of(sums[3]) << 16,
-                    bfloat16_of(sums[4]) | bfloat16_of(sums[5]) << 16,
-                    bfloat16_of(sums[6]) | bfloat16_of(sums[7]) << 16);
+#pragma unroll
+            for (unsigned j = 0; j < VECTORS; j++) {
+                if (begin + j * THREADS < vectors) {
+                    ((uint4 *)(what.out + (uint64_t)token * hidden * 2))[begin + j * THREADS] = bfloat16_of(sums[j]);
+                }
+            }
         }
     }
-    if (ends_launch(buffer)) {
-        tell_ranks(buffer, shape, WORD_AT(combine_taken, set, buffer.rank), signal_of(generation, 0));
-    }
+    combining.end_receive(shape, buffer);
 }
 
 /* ---- the kernels: of common hidden lengths, and of any ---- */
 
-#define KERNEL(half, call, name, HIDDEN)                                                                            \
-    extern "C" __global__ void __launch_bounds__(THREADS) sluice_experts_##call##_##half##name(                     \
-            call what, result result, shape shape, buffer buffer) {                                                 \
-        half##_##call<HIDDEN>(what, result, shape, buffer);                                                         \
+#define KERNEL(name, call, function)                                                             \
+    extern "C" __global__ void __launch_bounds__(THREADS) sluice_experts_##name(                 \
+            call what, result result, shape shape, buffer buffer) {                              \
+        function(what, result, shape, buffer);                                                   \
     }
 
-#define KERNELS(name, HIDDEN)              \
-    KERNEL(send, dispatch, name, HIDDEN)    \
-    KERNEL(receive, dispatch, name, HIDDEN) \
-    KERNEL(send, combine, name, HIDDEN)     \
-    KERNEL(receive, combine, name, HIDDEN)
+#define KERNELS(suffix, HIDDEN)                                                 \
+    KERNEL(dispatch_send##suffix, dispatch, send_dispatch<HIDDEN>)              \
+    KERNEL(dispatch_receive##suffix, dispatch, receive_dispatch<HIDDEN>)        \
+    KERNEL(combine_send##suffix, combine, send_combine<HIDDEN>)                 \
+    KERNEL(combine_receive##suffix, combine, receive_combine<HIDDEN>)
 
 KERNELS(, 0)
 KERNELS(_2048, 2048)
 KERNELS(_4096, 4096)
 KERNELS(_7168, 7168)
+KERNEL(combine_send_logfmt, combine, send_logfmt)
+KERNEL(combine_receive_logfmt, combine, receive_logfmt)

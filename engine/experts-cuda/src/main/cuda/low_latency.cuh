@@ -7,10 +7,14 @@
  *   counts     [2][ranks][local experts + 1] of 32 bits: the tokens of a rank for each expert, and its messages
  *   messages   [2][ranks][tokens]: a token of a rank, with the place among those of its rank that it has at each of its experts here
  *   slots      [2][tokens * top_k]: results of experts for the tokens of this rank
+ *   extremes   [2][tokens * top_k][groups] of 32 bits, behind the slots: those of results in LogFMT
  *
  * The last block of a launch that sends says so, with a signal for each rank that lies behind all that was sent, also to ranks that get
  * nothing. The rows of a rank are in the order of its tokens, so that results are the same in every run.
  */
+#ifndef LOW_LATENCY_CUH
+#define LOW_LATENCY_CUH
+
 #include "experts.cuh"
 
 #include <cstddef>
@@ -27,6 +31,8 @@ static const unsigned COPIES_AT_ONCE = 4;
 static const unsigned SLOT_BITS = 26;       // of a token and k; the rank is above
 
 enum format { BF16, FP8, FP8_ROUNDED, FP8_UE8M0 };
+
+enum combine_format { AS_IT_IS, LOGFMT };
 
 struct result_words {
     uint64_t dispatch;      // the generation that has brought the result
@@ -118,11 +124,13 @@ static __device__ __forceinline__ char *message_of(
  * decide alike.
  */
 static __device__ bool may_begin(const buffer &buffer, const uint64_t *signals, uint64_t value, uint64_t patience) {
-    bool is_over = has_failed(buffer);
-    for (unsigned peer = threadIdx.x; value != 0 && !is_over && peer < buffer.ranks; peer += blockDim.x) {
-        is_over = !await_signal(&signals[peer], value, buffer, peer, patience);
+    // on its way while the signals are looked at
+    bool is_failed = has_failed(buffer);
+    bool is_over = false;
+    for (unsigned peer = threadIdx.x; value != 0 && peer < buffer.ranks; peer += blockDim.x) {
+        is_over |= !await_signal(&signals[peer], value, buffer, peer, patience);
     }
-    return !__syncthreads_or(is_over);
+    return !__syncthreads_or(is_over || is_failed);
 }
 
 /* What ranks store when they have taken what the set of a generation had before; 0 if it had nothing. */
@@ -211,3 +219,5 @@ static __device__ uint4 codes_of(const uint4 &first, const uint4 &second, float 
             codes_of(second.x, factor) | codes_of(second.y, factor) << 16,
             codes_of(second.z, factor) | codes_of(second.w, factor) << 16);
 }
+
+#endif

@@ -382,7 +382,7 @@ static __device__ void receive_dispatch(
         }
         put_rows(message, to, is_quantised ? hidden : 2 * hidden, thread);
     }
-    if (ends_launch(buffer)) {
+    if (ends_reading(buffer)) {
         own->results[what.index].rows = rows;
         tell_ranks(buffer, shape, WORD_AT(dispatch_taken, set, buffer.rank), signal_of(generation, 0));
     }

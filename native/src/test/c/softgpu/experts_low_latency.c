@@ -350,7 +350,61 @@ static enum step dispatch_receive(int ordinal, const uint8_t *arguments, uint64_
 
 /* ---- combine ---- */
 
-static enum step combine_send(int ordinal, const uint8_t *arguments, uint64_t *own) {
+/* What ranks must have in common. */
+static uint64_t combined_signal(const struct call *call, uint64_t generation, enum combine_format format) {
+    const struct low_latency_words *words = words_of(call);
+    uint64_t dispatched = words->results[call->combine.index].dispatch;
+    return expert_signal(generation, (uint32_t)dispatched << 1 | format);
+}
+
+static uint64_t slots_of_set(const struct call *call) {
+    return (uint64_t)call->shape.tokens * call->shape.top_k;
+}
+
+/* Of a row in LogFMT, which come first, and have a place of their own. */
+static uint64_t extremes_bytes(const struct call *call) {
+    return call->shape.hidden / GROUP * sizeof(uint32_t);
+}
+
+static uint8_t *slot_at(const struct call *call, unsigned rank, unsigned set, uint64_t slot, uint64_t count) {
+    uint64_t bytes = row_bytes(call);
+    return at(call, call->buffer.windows[rank] + call->shape.slots_at + (set * slots_of_set(call) + slot) * bytes, count * bytes);
+}
+
+static uint8_t *extremes_at(const struct call *call, unsigned rank, unsigned set, uint64_t slot, uint64_t count) {
+    uint64_t slots = slots_of_set(call);
+    uint64_t extremes_begin = call->shape.slots_at + SETS * slots * row_bytes(call);
+    uint64_t bytes = extremes_bytes(call);
+    return at(call, call->buffer.windows[rank] + extremes_begin + (set * slots + slot) * bytes, count * bytes);
+}
+
+/* Sends a row to its place; in LogFMT by way of memory that it finds. */
+static bool send_result(const struct call *call, uint64_t place, unsigned set, enum combine_format format, uint8_t *encoded) {
+    uint32_t slot = (uint32_t)place & ((1u << SLOT_BITS) - 1);
+    unsigned rank = (uint32_t)place >> SLOT_BITS;
+    uint64_t bytes = row_bytes(call);
+    const uint8_t *y = at(call, call->combine.y + (place >> 32) * bytes, bytes);
+    uint8_t *to = rank >= call->buffer.ranks ? NULL : slot_at(call, rank, set, slot, 1);
+    if (y == NULL || to == NULL) {
+        return false;
+    }
+    if (format == AS_IT_IS) {
+        memcpy(to, y, bytes);
+        return true;
+    }
+    uint64_t first = extremes_bytes(call);
+    uint8_t *extremes = extremes_at(call, rank, set, slot, 1);
+    int32_t size;
+    if (extremes == NULL
+            || sluice_experts_encode_logfmt(encoded, 0, 0, &size, 0, y, 0, 0, (int)call->shape.hidden, 0, 1) != 1) {
+        return false;
+    }
+    memcpy(extremes, encoded, first);
+    memcpy(to, encoded + first, (size_t)size - first);
+    return true;
+}
+
+static enum step send_results(int ordinal, const uint8_t *arguments, uint64_t *own, enum combine_format format) {
     struct call call = call_of(ordinal, arguments, sizeof call.combine);
     struct low_latency_words *words = words_of(&call);
     if (words == NULL || has_failed(&call)) {
@@ -365,31 +419,64 @@ static enum step combine_send(int ordinal, const uint8_t *arguments, uint64_t *o
     if (step != STEP_DONE) {
         return step == STEP_AGAIN ? step : given_up(&call);
     }
-    uint64_t bytes = row_bytes(&call);
-    uint64_t slots = (uint64_t)call.shape.tokens * call.shape.top_k;
     const uint64_t *places = at(&call, call.result.places, (result->rows + 1) * sizeof *places);
-    for (uint64_t i = 0; places != NULL && i < result->rows; i++) {
-        uint32_t slot = (uint32_t)places[i] & ((1u << SLOT_BITS) - 1);
-        unsigned rank = (uint32_t)places[i] >> SLOT_BITS;
-        const void *y = at(&call, call.combine.y + (places[i] >> 32) * bytes, bytes);
-        void *to = rank >= call.buffer.ranks
-                ? NULL
-                : at(&call, call.buffer.windows[rank] + call.shape.slots_at + (set * slots + slot) * bytes, bytes);
-        if (y == NULL || to == NULL) {
-            return STEP_FAILED;
-        }
-        memcpy(to, y, bytes);
+    uint8_t *encoded = malloc(row_bytes(&call) + extremes_bytes(&call));
+    bool is_good = places != NULL && encoded != NULL;
+    for (uint64_t i = 0; is_good && i < result->rows; i++) {
+        is_good = send_result(&call, places[i], set, format, encoded);
+    }
+    free(encoded);
+    if (!is_good) {
+        return STEP_FAILED;
     }
     result->combine = generation;
     words->combines = generation;
-    return places != NULL
-                    && tell(&call, WORD_AT(combined, set, call.buffer.rank),
-                            expert_signal(generation, (uint32_t)result->dispatch))
-            ? STEP_DONE
-            : STEP_FAILED;
+    return tell(&call, WORD_AT(combined, set, call.buffer.rank), combined_signal(&call, generation, format)) ? STEP_DONE
+                                                                                                             : STEP_FAILED;
 }
 
-static enum step combine_receive(int ordinal, const uint8_t *arguments, uint64_t *own) {
+static enum step combine_send(int ordinal, const uint8_t *arguments, uint64_t *own) {
+    return send_results(ordinal, arguments, own, AS_IT_IS);
+}
+
+static enum step combine_send_logfmt(int ordinal, const uint8_t *arguments, uint64_t *own) {
+    return send_results(ordinal, arguments, own, LOGFMT);
+}
+
+/* The rows in LogFMT of so many slots, in whole; to be freed. NULL if they are out of reach. */
+static uint8_t *joined(const struct call *call, unsigned set, uint64_t count) {
+    uint64_t bytes = row_bytes(call);
+    uint64_t first = extremes_bytes(call);
+    const uint8_t *slots = slot_at(call, call->buffer.rank, set, 0, count);
+    const uint8_t *extremes = extremes_at(call, call->buffer.rank, set, 0, count);
+    uint8_t *rows = slots == NULL || extremes == NULL ? NULL : malloc(count * (first + bytes));
+    for (uint64_t i = 0; rows != NULL && i < count; i++) {
+        memcpy(rows + i * (first + bytes), extremes + i * first, first);
+        memcpy(rows + i * (first + bytes) + first, slots + i * bytes, bytes);
+    }
+    return rows;
+}
+
+/* False if something is out of reach. */
+static bool add_results(
+        const struct call *call, unsigned set, enum combine_format format, const int64_t *choices, const float *weights) {
+    uint64_t bytes = row_bytes(call);
+    uint64_t count = (uint64_t)call->combine.tokens * call->shape.top_k;
+    uint8_t *rows = format == LOGFMT ? joined(call, set, count) : NULL;
+    const uint8_t *from = format == LOGFMT ? rows : slot_at(call, call->buffer.rank, set, 0, count);
+    uint64_t stride = format == LOGFMT ? extremes_bytes(call) + bytes : bytes;
+    void *out = at(call, call->combine.out, call->combine.tokens * bytes);
+    bool is_good = from != NULL && out != NULL
+            && sluice_experts_sum_slots(
+                       out, 0, (int64_t)bytes, from, 0, (int64_t)stride, choices, 0, weights, 0,
+                       format == LOGFMT ? SLUICE_EXPERTS_LOGFMT : SLUICE_EXPERTS_BFLOAT16, (int)call->shape.hidden,
+                       (int)call->shape.top_k, 0, (int)call->combine.tokens)
+                    == call->combine.tokens;
+    free(rows);
+    return is_good;
+}
+
+static enum step receive_results(int ordinal, const uint8_t *arguments, uint64_t *own, enum combine_format format) {
     struct call call = call_of(ordinal, arguments, sizeof call.combine);
     struct low_latency_words *words = words_of(&call);
     if (words == NULL || has_failed(&call)) {
@@ -398,22 +485,16 @@ static enum step combine_receive(int ordinal, const uint8_t *arguments, uint64_t
     const struct result_words *result = &words->results[call.combine.index];
     unsigned set = result->combine & 1;
     enum step step = await_all(
-            &call, own, WORD_AT(combined, set, 0), expert_signal(result->combine, (uint32_t)result->dispatch),
-            call.combine.patience);
+            &call, own, WORD_AT(combined, set, 0), combined_signal(&call, result->combine, format), call.combine.patience);
     if (step != STEP_DONE) {
         return step == STEP_AGAIN ? step : given_up(&call);
     }
-    uint64_t bytes = row_bytes(&call);
     uint64_t count = (uint64_t)call.combine.tokens * call.shape.top_k;
-    uint64_t slots = (uint64_t)call.shape.tokens * call.shape.top_k;
     if (count > 0) {
         const int64_t *choices = at(&call, call.combine.choices, count * sizeof *choices);
         const float *weights = at(&call, call.combine.weights, count * sizeof *weights);
         const uint32_t *sent = at(&call, call.result.sent, count * sizeof *sent);
-        const void *from = at(
-                &call, call.buffer.windows[call.buffer.rank] + call.shape.slots_at + set * slots * bytes, slots * bytes);
-        void *out = at(&call, call.combine.out, call.combine.tokens * bytes);
-        if (choices == NULL || weights == NULL || sent == NULL || from == NULL || out == NULL) {
+        if (choices == NULL || weights == NULL || sent == NULL) {
             return STEP_FAILED;
         }
         for (uint64_t slot = 0; slot < count; slot++) {
@@ -424,26 +505,34 @@ static enum step combine_receive(int ordinal, const uint8_t *arguments, uint64_t
                 return STEP_DONE;
             }
         }
-        sluice_experts_sum_slots(
-                out, 0, (int64_t)bytes, from, 0, (int64_t)bytes, choices, 0, weights, 0, SLUICE_EXPERTS_BFLOAT16,
-                (int)call.shape.hidden, (int)call.shape.top_k, 0, (int)call.combine.tokens);
+        if (!add_results(&call, set, format, choices, weights)) {
+            return STEP_FAILED;
+        }
     }
     return tell(&call, WORD_AT(combine_taken, set, call.buffer.rank), expert_signal(result->combine, 0)) ? STEP_DONE
                                                                                                          : STEP_FAILED;
 }
 
-#define TWINS(kind, suffix) \
-    {.name = "sluice_experts_" #kind "_send" suffix, \
+static enum step combine_receive(int ordinal, const uint8_t *arguments, uint64_t *own) {
+    return receive_results(ordinal, arguments, own, AS_IT_IS);
+}
+
+static enum step combine_receive_logfmt(int ordinal, const uint8_t *arguments, uint64_t *own) {
+    return receive_results(ordinal, arguments, own, LOGFMT);
+}
+
+#define TWIN(kind, step_of, suffix) \
+    {.name = "sluice_experts_" #step_of suffix, \
      .arguments = {sizeof(struct kind), sizeof(struct result), sizeof(struct shape), sizeof(struct expert_buffer)}, \
-     .step = kind##_send}, \
-    {.name = "sluice_experts_" #kind "_receive" suffix, \
-     .arguments = {sizeof(struct kind), sizeof(struct result), sizeof(struct shape), sizeof(struct expert_buffer)}, \
-     .step = kind##_receive},
+     .step = step_of},
+
+#define TWINS(kind, suffix) TWIN(kind, kind##_send, suffix) TWIN(kind, kind##_receive, suffix)
 
 const struct twin expert_low_latency_twins[] = {
     TWINS(dispatch, "") TWINS(combine, "")
     TWINS(dispatch, "_2048") TWINS(combine, "_2048")
     TWINS(dispatch, "_4096") TWINS(combine, "_4096")
     TWINS(dispatch, "_7168") TWINS(combine, "_7168")
+    TWIN(combine, combine_send_logfmt, "") TWIN(combine, combine_receive_logfmt, "")
     {.name = NULL},
 };

@@ -7,6 +7,9 @@
 #define MOST_TOP_K 32
 #define SETS 2
 
+/* How the results of a combine travel. */
+enum combine_format { AS_IT_IS, LOGFMT };
+
 struct result_words {
     uint64_t dispatch;
     uint64_t combine;

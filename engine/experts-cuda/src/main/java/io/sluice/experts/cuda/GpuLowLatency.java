@@ -22,8 +22,9 @@ import io.sluice.experts.LowLatencyResult;
  * do not.
  *
  * <p>Choices are checked by the GPU: a token that names no valid expert, or one twice, ends the buffer with {@link
- * InvalidChoiceException} on this rank, and with an error on the others. {@link io.sluice.experts.CombineFormat#LOGFMT} is refused with
- * {@link IllegalArgumentException}.
+ * InvalidChoiceException} on this rank, and with an error on the others. Sums have the bits of those in memory of the host, in {@link
+ * io.sluice.experts.CombineFormat#LOGFMT} as well. Ranks that combine in different formats get {@link
+ * io.sluice.collectives.CollectiveMismatchException}, or {@link io.sluice.collectives.TeamRevokedException} where another rank saw it.
  */
 public interface GpuLowLatency extends LowLatencyOperations {
     /**
@@ -61,9 +62,9 @@ public interface GpuLowLatency extends LowLatencyOperations {
      * @param weightsOffset where they begin, in bytes
      * @param out for the sums: [tokens, hidden] bfloat16
      * @param outOffset where they begin, in bytes
-     * @param options format and time-out
+     * @param options format, the same on all ranks, and time-out
      * @return the combine, to be started once for each dispatch
-     * @throws IllegalArgumentException if the handle is of another buffer, the format is not there, or memory is not aligned
+     * @throws IllegalArgumentException if the handle is of another buffer, or memory is not aligned
      * @throws IllegalStateException if the handle is closed
      * @throws IndexOutOfBoundsException if a range leaves its region
      * @throws io.sluice.engine.MemoryNotAccessibleException for memory that is not of this rank's GPU

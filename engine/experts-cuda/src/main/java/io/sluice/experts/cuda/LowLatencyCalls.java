@@ -1,12 +1,10 @@
 package io.sluice.experts.cuda;
 
-import io.sluice.cuda.GpuKernel;
 import io.sluice.cuda.GpuWork;
 import io.sluice.cuda.KernelArguments;
 import io.sluice.cuda.LaunchShape;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.SluiceException;
-import io.sluice.experts.CombineFormat;
 import io.sluice.experts.CombineOptions;
 import io.sluice.experts.DispatchFormat;
 import io.sluice.experts.DispatchOptions;
@@ -109,13 +107,7 @@ final class LowLatencyCalls implements GpuLowLatency, GpuMode {
                     Kind.DISPATCH,
                     result,
                     regions,
-                    works(
-                            regions,
-                            result,
-                            arguments,
-                            kernels.dispatchSend(),
-                            kernels.dispatchReceive(),
-                            layout.startsBytes())));
+                    works(regions, result, arguments, kernels.dispatch(), layout.startsBytes())));
         } catch (RuntimeException | Error e) {
             if (regions != null) {
                 regions.close();
@@ -140,10 +132,6 @@ final class LowLatencyCalls implements GpuLowLatency, GpuMode {
         core.ensureUsable();
         TakenResult result = resultOf(handle);
         result.ensureLive();
-        if (options.format() != CombineFormat.BF16) {
-            throw new IllegalArgumentException(
-                    "a combine on GPUs is in format BF16, not " + options.format() + ": GPUs have no LogFMT yet");
-        }
         int tokens = result.tokensSent();
         long slots = (long) tokens * layout.topK;
         core.check(y, yOffset, layout.rows() * layout.rowBytes(), LowLatencyLayout.VECTOR);
@@ -166,7 +154,7 @@ final class LowLatencyCalls implements GpuLowLatency, GpuMode {
                     Kind.COMBINE,
                     result,
                     regions,
-                    works(regions, result, arguments, kernels.combineSend(), kernels.combineReceive(), 0)));
+                    works(regions, result, arguments, kernels.combine(options.format()), 0)));
         } catch (RuntimeException | Error e) {
             regions.close();
             throw e;
@@ -212,19 +200,20 @@ final class LowLatencyCalls implements GpuLowLatency, GpuMode {
             CallRegions regions,
             TakenResult result,
             KernelArguments arguments,
-            GpuKernel send,
-            GpuKernel receive,
+            LowLatencyKernels.Halves halves,
             int receiverBytes) {
         LaunchShape sends = LaunchShape.of(core.options().blocks(), LowLatencyLayout.THREADS);
         LaunchShape receives = sends.withSharedBytes(receiverBytes);
         return new Works(
                 regions.used(work(result))
-                        .launch(send, sends, arguments)
-                        .launch(receive, receives, arguments)
+                        .launch(halves.send(), sends, arguments)
+                        .launch(halves.receive(), receives, arguments)
                         .build(),
-                regions.used(work(result)).launch(send, sends, arguments).build(),
+                regions.used(work(result))
+                        .launch(halves.send(), sends, arguments)
+                        .build(),
                 regions.usedInSecondHalf(work(result))
-                        .launch(receive, receives, arguments)
+                        .launch(halves.receive(), receives, arguments)
                         .build());
     }
 

@@ -81,7 +81,8 @@ final class LowLatencyLayout {
         this.countsAt = BufferLayout.align(WORDS_BYTES);
         this.messagesAt = BufferLayout.align(countsAt + (long) SETS * ranks * (localExperts + 1L) * Integer.BYTES);
         this.slotsAt = BufferLayout.align(messagesAt + (long) SETS * ranks * tokens * messageBytes);
-        this.bytes = slotsAt + (long) SETS * tokens * topK * rowBytes();
+        // the extremes of results in LogFMT lie behind the slots
+        this.bytes = slotsAt + (long) SETS * tokens * topK * (rowBytes() + (long) scales() * Integer.BYTES);
         if ((long) rowsOfExpert() * localExperts > Integer.MAX_VALUE) {
             throw new IllegalArgumentException(ranks + " ranks of " + tokens + " tokens are too many for "
                     + localExperts + " experts a rank: at most " + Integer.MAX_VALUE + " rows");

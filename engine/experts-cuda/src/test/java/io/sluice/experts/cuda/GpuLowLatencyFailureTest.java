@@ -9,6 +9,7 @@ import io.sluice.collectives.CollectiveTimeoutException;
 import io.sluice.collectives.TeamRevokedException;
 import io.sluice.cuda.GpuStream;
 import io.sluice.engine.SluiceException;
+import io.sluice.experts.CombineFormat;
 import io.sluice.experts.DispatchFormat;
 import io.sluice.experts.DispatchOptions;
 import io.sluice.experts.ExpertBufferClosedException;
@@ -190,6 +191,31 @@ class GpuLowLatencyFailureTest {
             }
             ends.forEach(end -> assertThat(failure(end))
                     .isInstanceOfAny(CollectiveMismatchException.class, TeamRevokedException.class));
+        }
+    }
+
+    @Test
+    void ranks_that_combine_in_different_formats_get_an_error() {
+        try (LowLatencyPairs pairs = pairs(OPTIONS)) {
+            List<GpuDispatch> dispatches = new ArrayList<>();
+            for (int rank = 0; rank < 2; rank++) {
+                dispatches.add(pairs.rank(rank).dispatch(DispatchFormat.BF16));
+                pairs.rank(rank).yBytes.fill(0);
+            }
+            pairs.ranks.run(rank -> dispatches.get(rank)::start);
+            List<GpuCombine> combines = new ArrayList<>();
+            for (int rank = 0; rank < 2; rank++) {
+                Rank on = pairs.rank(rank);
+                combines.add(on.combine(dispatches.get(rank).result(), on.y, CombineFormat.values()[rank]));
+            }
+            List<CompletableFuture<@Nullable Void>> ends = new ArrayList<>();
+            for (int rank = 0; rank < 2; rank++) {
+                ends.add(pairs.ranks.start(rank, combines.get(rank)::start));
+            }
+            ends.forEach(end -> assertThat(failure(end))
+                    .isInstanceOfAny(CollectiveMismatchException.class, TeamRevokedException.class));
+            assertThat(ends.stream().anyMatch(end -> failure(end) instanceof CollectiveMismatchException))
+                    .isTrue();
         }
     }
 

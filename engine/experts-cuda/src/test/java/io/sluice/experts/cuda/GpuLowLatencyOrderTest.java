@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sluice.engine.MemoryNotAccessibleException;
 import io.sluice.engine.MemoryRegion;
-import io.sluice.experts.CombineFormat;
 import io.sluice.experts.CombineOptions;
 import io.sluice.experts.DispatchFormat;
 import io.sluice.experts.DispatchOptions;
@@ -332,19 +331,6 @@ class GpuLowLatencyOrderTest {
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("512");
             GpuDispatch dispatch = rank.dispatch(DispatchFormat.BF16);
-            assertThatThrownBy(() -> gpu.prepareCombine(
-                            dispatch.result(),
-                            rank.y,
-                            0,
-                            rank.choices,
-                            0,
-                            rank.weights,
-                            0,
-                            rank.out,
-                            0,
-                            CombineOptions.defaults().withFormat(CombineFormat.LOGFMT)))
-                    .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("LogFMT");
             assertThatThrownBy(() -> gpu.prepareCombine(
                             dispatch.result(),
                             rank.x,

@@ -1,5 +1,6 @@
 package io.sluice.experts.cuda;
 
+import io.sluice.experts.CombineFormat;
 import io.sluice.experts.DispatchFormat;
 import io.sluice.experts.ExpertOptions;
 import io.sluice.experts.cuda.LowLatencyPairs.Choice;
@@ -31,7 +32,7 @@ class GpuLowLatencyTest {
 
     @ParameterizedTest
     @Tag("soak")
-    @CsvSource({"1, 1, 128", "1, 2, 512", "2, 8, 512", "3, 1, 128"})
+    @CsvSource({"1, 1, 128", "1, 2, 512", "2, 8, 512", "3, 1, 128", "2, 3, 640", "1, 9, 1024"})
     void has_the_bits_of_the_host_in_other_shapes(int size, int topK, int hidden) {
         has_the_bits_of_the_host(size, topK, hidden);
     }
@@ -49,12 +50,14 @@ class GpuLowLatencyTest {
                 for (Choice choice : Choice.values()) {
                     DispatchFormat format = DispatchFormat.values()[round % (hidden % 512 == 0 ? 4 : 3)];
                     Form form = Form.values()[round / 2 % Form.values().length];
+                    CombineFormat combined = CombineFormat.values()[round / 2 % 2];
                     pairs.draw(tokens, choice, 31L * round + size);
                     pairs.check(
-                            "round %d: %d ranks, %s tokens, %s, %s, %s"
-                                    .formatted(round, size, Arrays.toString(tokens), choice, format, form),
+                            "round %d: %d ranks, %s tokens, %s, %s, %s, %s"
+                                    .formatted(round, size, Arrays.toString(tokens), choice, format, form, combined),
                             format,
-                            form);
+                            form,
+                            combined);
                     round++;
                 }
             }
@@ -76,7 +79,12 @@ class GpuLowLatencyTest {
         try (LowLatencyPairs pairs = new LowLatencyPairs(2, options)) {
             for (DispatchFormat format : DispatchFormat.values()) {
                 pairs.draw(new int[] {2, 1}, Choice.RANDOM, hidden + format.ordinal());
-                pairs.check("hidden " + hidden + ", " + format, format, Form.values()[format.ordinal()]);
+                CombineFormat combined = CombineFormat.values()[format.ordinal() / 2];
+                pairs.check(
+                        "hidden %d, %s, %s".formatted(hidden, format, combined),
+                        format,
+                        Form.values()[format.ordinal()],
+                        combined);
             }
         }
     }
@@ -94,6 +102,7 @@ class GpuLowLatencyTest {
                         }) {
                     pairs.check("finite numbers, " + format, format, Form.PREPARED);
                 }
+                pairs.check("finite numbers, LogFMT", DispatchFormat.BF16, Form.PREPARED, CombineFormat.LOGFMT);
             }
         }
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.SluiceException;
+import io.sluice.experts.CombineFormat;
 import io.sluice.experts.CombineOptions;
 import io.sluice.experts.DispatchFormat;
 import io.sluice.experts.DispatchOptions;
@@ -58,6 +59,8 @@ final class LowLatencyPairs implements AutoCloseable {
     private final List<ExpertBuffer> hosts = new ArrayList<>();
     private final List<Rank> all = new ArrayList<>();
     private int round;
+    // what experts make of tokens: themselves
+    private boolean areOutputsTokens;
 
     /** A rank's memory. */
     final class Rank {
@@ -106,7 +109,12 @@ final class LowLatencyPairs implements AutoCloseable {
         }
 
         GpuCombine combine(LowLatencyResult result, MemoryRegion from) {
-            return gpu().prepareCombine(result, from, 0, choices, 0, weights, 0, out, 0, CombineOptions.defaults());
+            return combine(result, from, CombineFormat.BF16);
+        }
+
+        GpuCombine combine(LowLatencyResult result, MemoryRegion from, CombineFormat format) {
+            CombineOptions with = CombineOptions.defaults().withFormat(format);
+            return gpu().prepareCombine(result, from, 0, choices, 0, weights, 0, out, 0, with);
         }
     }
 
@@ -197,13 +205,20 @@ final class LowLatencyPairs implements AutoCloseable {
             x.setAtIndex(SHORT, i, (short) ((bits & 0x7F80) == 0x7F80 ? bits & 0x807F : bits));
         }
         rank.xBytes.put();
+        areOutputsTokens = true;
     }
 
     // ---- a round ----
 
-    /** Dispatches and combines what was drawn, on GPUs and in memory of the host, and compares. */
     void check(String what, DispatchFormat format, Form form) {
+        check(what, format, form, CombineFormat.BF16);
+    }
+
+    /** Dispatches and combines what was drawn, on GPUs and in memory of the host, and compares. */
+    void check(String what, DispatchFormat format, Form form, CombineFormat combined) {
         round++;
+        CombineOptions with = CombineOptions.defaults().withFormat(combined);
+        ExpertOutputs outputs = combined == CombineFormat.LOGFMT ? ExpertOutputs.OF_ALL_SIZES : ExpertOutputs.NEAR_ONE;
         if (hosts.isEmpty()) {
             createHosts();
         }
@@ -230,10 +245,11 @@ final class LowLatencyPairs implements AutoCloseable {
                     rank.bytes(result.ranges()).host(),
                     rank.bytes(result.sources()).host(),
                     y.host(),
-                    round);
+                    round,
+                    outputs);
             y.put();
             LowLatencyResult host = expected.get(rank.rank);
-            fillResults(rank, host.ranges().segment(), host.sources().segment(), rank.hostY.segment(), round);
+            fillResults(rank, host.ranges().segment(), host.sources().segment(), rank.hostY.segment(), round, outputs);
             rank.outBytes.fill(POISON);
             rank.hostOut.segment().fill(POISON);
         }
@@ -248,9 +264,9 @@ final class LowLatencyPairs implements AutoCloseable {
                         0,
                         rank.hostOut,
                         0,
-                        CombineOptions.defaults(),
+                        with,
                         callback)));
-        combine(found, hasBuffer, form, prepared);
+        combine(found, hasBuffer, form, with, prepared);
         for (Rank rank : all) {
             assertThat(rank.outBytes.get().mismatch(rank.hostOut.segment()))
                     .as("%s: first wrong byte of the sums of rank %d", what, rank.rank)
@@ -330,10 +346,14 @@ final class LowLatencyPairs implements AutoCloseable {
         MemorySegment.copy(before, 0, bytes.host(), ValueLayout.JAVA_BYTE, 0, before.length);
     }
 
-    private void combine(List<LowLatencyResult> results, boolean hasBuffer, Form form, List<AutoCloseable> prepared) {
+    private void combine(
+            List<LowLatencyResult> results,
+            boolean hasBuffer,
+            Form form,
+            CombineOptions with,
+            List<AutoCloseable> prepared) {
         List<MemoryRegion> from = new ArrayList<>();
         all.forEach(rank -> from.add(hasBuffer ? results.get(rank.rank).combineBuffer() : rank.y));
-        CombineOptions with = CombineOptions.defaults();
         switch (form) {
             case CALL ->
                 each(rank -> this.<MemoryRegion>future(callback -> rank.gpu()
@@ -368,7 +388,8 @@ final class LowLatencyPairs implements AutoCloseable {
             }
             case PREPARED, HALVES, GRAPH -> {
                 List<GpuCombine> combines = new ArrayList<>();
-                all.forEach(rank -> combines.add(rank.combine(results.get(rank.rank), from.get(rank.rank))));
+                all.forEach(
+                        rank -> combines.add(rank.combine(results.get(rank.rank), from.get(rank.rank), with.format())));
                 if (form == Form.PREPARED) {
                     ranks.run(rank -> combines.get(rank)::start);
                 } else if (form == Form.GRAPH) {
@@ -461,8 +482,13 @@ final class LowLatencyPairs implements AutoCloseable {
 
     // ---- experts ----
 
-    /** What experts make of rows: numbers that depend on expert, rank and token; rows that are not in use are NaN. */
+    /** What experts make of rows: numbers near 1 that depend on expert, rank and token; rows that are not in use are NaN. */
     void fillResults(Rank rank, MemorySegment ranges, MemorySegment sources, MemorySegment y, int salt) {
+        fillResults(rank, ranges, sources, y, salt, ExpertOutputs.NEAR_ONE);
+    }
+
+    private void fillResults(
+            Rank rank, MemorySegment ranges, MemorySegment sources, MemorySegment y, int salt, ExpertOutputs outputs) {
         y.fill((byte) 0x7F);
         for (int local = 0; local < localExperts(); local++) {
             for (int source = 0; source < ranks.size(); source++) {
@@ -472,19 +498,17 @@ final class LowLatencyPairs implements AutoCloseable {
                     int expert = rank.rank * localExperts() + local;
                     int token = sources.getAtIndex(INT, row);
                     for (int channel = 0; channel < options.hidden(); channel++) {
+                        MemorySegment x = all.get(source).xBytes.host();
                         y.setAtIndex(
-                                SHORT, row * options.hidden() + channel, output(expert, source, token, channel, salt));
+                                SHORT,
+                                row * options.hidden() + channel,
+                                areOutputsTokens
+                                        ? x.getAtIndex(SHORT, (long) token * options.hidden() + channel)
+                                        : outputs.of(expert, source, token, channel, salt));
                     }
                 }
             }
         }
-    }
-
-    /** With an exponent near that of 1. */
-    private static short output(int expert, int source, int token, int channel, int salt) {
-        long seed = ((expert * 1009L + source) * 1009 + token) * 1009 + salt;
-        int bits = (int) ((seed * 65_537 + channel) * 0x9E3779B97F4A7C15L >>> 40);
-        return (short) (bits & 0x807F | (121 + (bits >>> 8 & 7)) << 7);
     }
 
     /** Checks the sums of a rank against their definition. */
@@ -498,7 +522,9 @@ final class LowLatencyPairs implements AutoCloseable {
                     if (expert >= 0) {
                         float weight = rank.weightBytes.host().getAtIndex(ValueLayout.JAVA_FLOAT, slot);
                         sum += weight
-                                * Float.intBitsToFloat(output(expert, rank.rank, token, channel, salt) << Short.SIZE);
+                                * Float.intBitsToFloat(
+                                        ExpertOutputs.NEAR_ONE.of(expert, rank.rank, token, channel, salt)
+                                                << Short.SIZE);
                     }
                 }
                 int bits = Float.floatToRawIntBits(sum);
