@@ -37,11 +37,14 @@ bool goes_to(unsigned from, unsigned token, unsigned rank);
 
 void fill_token(uint16_t *to, unsigned rank, unsigned token, unsigned hidden);
 
-/* What a maker, an expert or a rank, makes of a token. */
+/* What a maker, an expert or a rank, makes of a token; what every second makes is below 1. */
 void fill_answer(uint16_t *to, unsigned rank, unsigned token, unsigned maker, unsigned hidden);
 
 /* Codes and scales of a token's vector; of FP8_UE8M0 the exponents alone, a byte each. */
 void quantise(const uint16_t *from, uint8_t *codes, uint8_t *scales, unsigned hidden, enum format format);
+
+/* What a row is once it was encoded in LogFMT and decoded. */
+void pass_logfmt(const uint16_t *from, float *to, unsigned hidden);
 
 /* ---- the modes ---- */
 

@@ -60,18 +60,18 @@ bool goes_to(unsigned from, unsigned token, unsigned rank) {
     return false;
 }
 
-static void fill(uint16_t *to, uint32_t seed, unsigned token, unsigned hidden) {
+static void fill(uint16_t *to, uint32_t seed, unsigned token, unsigned hidden, float divisor) {
     for (unsigned i = 0; i < hidden; i++) {
-        to[i] = bfloat16_of((float)((int)(mixed(seed, token, i) % 4001) - 2000) / 128);
+        to[i] = bfloat16_of((float)((int)(mixed(seed, token, i) % 4001) - 2000) / divisor);
     }
 }
 
 void fill_token(uint16_t *to, unsigned rank, unsigned token, unsigned hidden) {
-    fill(to, rank, token, hidden);
+    fill(to, rank, token, hidden, 128);
 }
 
 void fill_answer(uint16_t *to, unsigned rank, unsigned token, unsigned maker, unsigned hidden) {
-    fill(to, RANKS + rank + RANKS * maker, token, hidden);
+    fill(to, RANKS + rank + RANKS * maker, token, hidden, maker % 2 == 0 ? 128 : 4096);
 }
 
 /* ---- 8-bit floats ---- */

@@ -135,7 +135,8 @@ static void open_caller(struct caller *caller, struct rank *rank, unsigned hidde
         .tokens = MOST_TOKENS,
         .top_k = TOP_K,
     };
-    caller->buffer = make_buffer(rank, slots_at + SETS * MOST_TOKENS * TOP_K * row_bytes, &caller->words);
+    caller->buffer = make_buffer(
+            rank, slots_at + SETS * MOST_TOKENS * TOP_K * (row_bytes + hidden / GROUP * sizeof(uint32_t)), &caller->words);
     for (unsigned i = 0; i < 2; i++) {
         struct result *result = &caller->results[i];
         *result = (struct result){
@@ -162,9 +163,11 @@ static void open_caller(struct caller *caller, struct rank *rank, unsigned hidde
     put_inputs(caller);
 }
 
-static void start(struct caller *caller, const char *half, unsigned shared_bytes, const void *what, size_t bytes, unsigned index) {
+static void start(
+        struct caller *caller, const char *half, const char *suffix, unsigned shared_bytes, const void *what, size_t bytes,
+        unsigned index) {
     char name[NAME_BYTES];
-    snprintf(name, sizeof name, "sluice_experts_%s%s", half, caller->suffix);
+    snprintf(name, sizeof name, "sluice_experts_%s%s", half, suffix);
     struct parameter parameters[] = {
         {what, bytes},
         {&caller->results[index], sizeof caller->results[index]},
@@ -235,8 +238,8 @@ static void dispatch(struct caller *caller, enum format format, unsigned index, 
     spoil(rank, result->rows, ROWS * 2 * (uint64_t)caller->shape.hidden);
     spoil(rank, result->scales, ROWS * (uint64_t)caller->shape.hidden / GROUP * sizeof(float));
     spoil(rank, result->sources, ROWS * sizeof(uint32_t));
-    start(caller, "dispatch_send", 0, &what, sizeof what, index);
-    start(caller, "dispatch_receive", (EXPERTS + 1) * sizeof(uint32_t), &what, sizeof what, index);
+    start(caller, "dispatch_send", caller->suffix, 0, &what, sizeof what, index);
+    start(caller, "dispatch_receive", caller->suffix, (EXPERTS + 1) * sizeof(uint32_t), &what, sizeof what, index);
     succeed(rank, caller->words, "a dispatch of low latency");
     const struct layout *layout = &caller->layout;
     expect_rows(caller, result, format);
@@ -250,7 +253,7 @@ static void dispatch(struct caller *caller, enum format format, unsigned index, 
 
 /* ---- combine ---- */
 
-static void combine(struct caller *caller, unsigned index) {
+static void combine(struct caller *caller, enum combine_format format, unsigned index) {
     struct rank *rank = caller->rank;
     unsigned hidden = caller->shape.hidden;
     struct combine what = {
@@ -263,11 +266,13 @@ static void combine(struct caller *caller, unsigned index) {
         .index = index,
     };
     spoil(rank, caller->out, caller->tokens * hidden * sizeof(uint16_t));
-    start(caller, "combine_send", 0, &what, sizeof what, index);
-    start(caller, "combine_receive", 0, &what, sizeof what, index);
+    const char *suffix = format == LOGFMT ? "_logfmt" : caller->suffix;
+    start(caller, "combine_send", suffix, 0, &what, sizeof what, index);
+    start(caller, "combine_receive", suffix, 0, &what, sizeof what, index);
     succeed(rank, caller->words, "a combine of low latency");
     uint16_t *answer = caller->vectors;
     float *sums = allocated(rank, hidden * sizeof *sums);
+    float *values = allocated(rank, hidden * sizeof *values);
     uint16_t *out = (uint16_t *)caller->expected;
     for (unsigned token = 0; token < caller->tokens; token++) {
         int64_t choices[TOP_K];
@@ -279,7 +284,13 @@ static void combine(struct caller *caller, unsigned index) {
             }
             fill_answer(answer, number_of(rank), token, (unsigned)choices[k], hidden);
             for (unsigned i = 0; i < hidden; i++) {
-                sums[i] += weight_of(number_of(rank), token, k) * float_of_bfloat16(answer[i]);
+                values[i] = float_of_bfloat16(answer[i]);
+            }
+            if (format == LOGFMT) {
+                pass_logfmt(answer, values, hidden);
+            }
+            for (unsigned i = 0; i < hidden; i++) {
+                sums[i] += weight_of(number_of(rank), token, k) * values[i];
             }
         }
         for (unsigned i = 0; i < hidden; i++) {
@@ -287,6 +298,7 @@ static void combine(struct caller *caller, unsigned index) {
         }
     }
     free(sums);
+    free(values);
     expect(rank, caller->out, out, caller->tokens * hidden * sizeof *out, "sums of a combine of low latency");
 }
 
@@ -298,7 +310,7 @@ void run_low_latency(struct rank *rank) {
         unsigned rounds = i == 0 ? ROUNDS * FORMATS : FORMATS;
         for (unsigned round = 0; round < rounds; round++) {
             dispatch(&caller, (enum format)(round % FORMATS), round % 2, round == 0);
-            combine(&caller, round % 2);
+            combine(&caller, round / 2 % 2 == 0 ? AS_IT_IS : LOGFMT, round % 2);
         }
         free(caller.vectors);
         free(caller.expected);

@@ -2,6 +2,7 @@ package io.sluice.experts.cuda;
 
 import io.sluice.cuda.GpuInfo;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.experts.CombineFormat;
 import io.sluice.experts.DispatchFormat;
 import io.sluice.experts.LowLatencyResult;
 import java.util.ArrayList;
@@ -104,6 +105,20 @@ final class GpuLowLatencyFigures {
                     "  %-5s %5d rows  dispatch %6.1f us (marked %6.1f)  combine %6.1f  both %6.1f  halves %6.1f + %6.1f, %6.1f + %6.1f",
                     format, rows, alone[1], alone[0], both[1], both[2], halves[0], halves[1], halves[2], halves[3]);
             combine.close();
+            GpuCombine logFmt = data.combine(buffer, result, y, CombineFormat.LOGFMT);
+            double[] encoded = measure(
+                    buffer,
+                    clock,
+                    dispatch,
+                    dispatch::startUnnumbered,
+                    logFmt::startSendUnnumbered,
+                    logFmt::startReceiveUnnumbered);
+            data.checkSums(CombineFormat.LOGFMT);
+            double[] bothEncoded = measure(buffer, clock, dispatch, dispatch::startUnnumbered, logFmt::startUnnumbered);
+            rank.say(
+                    "  with LogFMT: combine %6.1f  both %6.1f  halves %6.1f + %6.1f",
+                    bothEncoded[1], bothEncoded[2], encoded[1], encoded[2]);
+            logFmt.close();
             dispatch.close();
         }
         buffer.closeAsync().join();

@@ -6,6 +6,7 @@ import io.sluice.engine.MemoryKind;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.TransferEngine;
+import io.sluice.experts.CombineFormat;
 import io.sluice.experts.CombineOptions;
 import io.sluice.experts.DispatchFormat;
 import io.sluice.experts.DispatchOptions;
@@ -27,6 +28,8 @@ final class LowLatencyFigureData {
     private static final int EXPERTS = Integer.getInteger("experts", 64);
     private static final int TOP_K = Integer.getInteger("topk", 8);
     private static final int POISON = 0xA5;
+    // groups span eight powers of two: half of a step of 8/510 of them
+    private static final float MOST_LOGFMT_ERROR = 0.0055f;
     private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT;
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
@@ -90,10 +93,11 @@ final class LowLatencyFigureData {
         return made;
     }
 
+    /** Below 1, so that LogFMT encodes it. */
     private static short resultOf(int expert, int source, int token, int channel) {
         long seed = (expert * 1009L + source) * 1009 + token;
         int bits = (int) ((seed * 65_537 + channel) * 0x9E3779B97F4A7C15L >>> 40);
-        return (short) (bits & 0x807F | (121 + (bits >>> 8 & 7)) << 7);
+        return (short) (bits & 0x807F | (119 + (bits >>> 8 & 7)) << 7);
     }
 
     // ---- memory ----
@@ -134,8 +138,12 @@ final class LowLatencyFigureData {
     }
 
     GpuCombine combine(GpuExpertBuffer buffer, LowLatencyResult result, MemoryRegion y) {
-        return buffer.lowLatency()
-                .prepareCombine(result, y, 0, choices, 0, weights, 0, out, 0, CombineOptions.defaults());
+        return combine(buffer, result, y, CombineFormat.BF16);
+    }
+
+    GpuCombine combine(GpuExpertBuffer buffer, LowLatencyResult result, MemoryRegion y, CombineFormat format) {
+        CombineOptions with = CombineOptions.defaults().withFormat(format);
+        return buffer.lowLatency().prepareCombine(result, y, 0, choices, 0, weights, 0, out, 0, with);
     }
 
     /** Overwrites what the calls are to write. */
@@ -247,22 +255,33 @@ final class LowLatencyFigureData {
 
     /** Checks the sums of all tokens. */
     void checkSums() {
+        checkSums(CombineFormat.BF16);
+    }
+
+    /** Checks the sums of all tokens; of LogFMT, that they are as near as half a step. */
+    void checkSums(CombineFormat format) {
         MemorySegment found = bytes(out).get();
         long[] chosen = choicesOf(rank);
         float[] weight = weightsOf(rank);
         for (int token = 0; token < TOKENS; token++) {
             for (int channel = 0; channel < HIDDEN; channel++) {
                 float sum = 0;
+                float magnitude = 0;
                 for (int k = 0; k < TOP_K; k++) {
                     int slot = token * TOP_K + k;
-                    sum += weight[slot]
-                            * Float.intBitsToFloat(resultOf((int) chosen[slot], rank, token, channel) << 16);
+                    float value = Float.intBitsToFloat(resultOf((int) chosen[slot], rank, token, channel) << 16);
+                    sum += weight[slot] * value;
+                    magnitude += Math.abs(weight[slot] * value);
                 }
                 int bits = Float.floatToRawIntBits(sum);
+                short rounded = (short) (bits + 0x7FFF + (bits >>> 16 & 1) >>> 16);
+                short sumFound = found.getAtIndex(SHORT, (long) token * HIDDEN + channel);
+                float difference = Math.abs(Float.intBitsToFloat(sumFound << 16) - sum);
                 check(
-                        found.getAtIndex(SHORT, (long) token * HIDDEN + channel)
-                                == (short) (bits + 0x7FFF + (bits >>> 16 & 1) >>> 16),
-                        "sum of token " + token + ", channel " + channel);
+                        format == CombineFormat.BF16
+                                ? sumFound == rounded
+                                : difference <= MOST_LOGFMT_ERROR * magnitude + Math.abs(sum) / (1 << 8),
+                        "sum of token " + token + ", channel " + channel + " in " + format);
             }
         }
     }
