@@ -31,8 +31,7 @@ public final class GpuCollective {
      * @throws IllegalStateException if two threads start collectives of a team at the same time
      */
     public long start() {
-        team.ensureUsable();
-        return work.submit();
+        return team.submit(work, true);
     }
 
     /**
@@ -44,8 +43,7 @@ public final class GpuCollective {
      * @throws IllegalStateException as for {@link #start}
      */
     public long startUnnumbered() {
-        team.ensureUsable();
-        return work.submitUnnumbered();
+        return team.submit(work, false);
     }
 
     GpuTeam team() {

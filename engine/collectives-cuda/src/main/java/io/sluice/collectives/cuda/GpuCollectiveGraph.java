@@ -32,8 +32,7 @@ public final class GpuCollectiveGraph implements AutoCloseable {
      * @throws IllegalStateException if two threads start collectives of a team at the same time
      */
     public long start() {
-        team.ensureUsable();
-        return graph.submit();
+        return team.submit(graph, true);
     }
 
     /**
@@ -44,8 +43,7 @@ public final class GpuCollectiveGraph implements AutoCloseable {
      * @throws IllegalStateException as for {@link #start}
      */
     public long startUnnumbered() {
-        team.ensureUsable();
-        return graph.submitUnnumbered();
+        return team.submit(graph, false);
     }
 
     /**

@@ -4,8 +4,10 @@ import io.sluice.collectives.CollectiveKind;
 import io.sluice.collectives.ElementType;
 import io.sluice.collectives.ReduceOperation;
 import io.sluice.collectives.Team;
+import io.sluice.cuda.GpuClosedException;
 import io.sluice.cuda.GpuGraph;
 import io.sluice.cuda.GpuStream;
+import io.sluice.cuda.GpuWork;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.SignalCallback;
 import io.sluice.engine.SignalWait;
@@ -164,6 +166,36 @@ public final class GpuTeam {
         if (failure != null) {
             throw failure;
         }
+    }
+
+    /** Gives a collective's work to the stream, and returns its number. Allocates nothing. */
+    long submit(GpuWork work, boolean isNumbered) {
+        ensureUsable();
+        try {
+            return isNumbered ? work.submit() : work.submitUnnumbered();
+        } catch (GpuClosedException e) {
+            throw refused(e);
+        }
+    }
+
+    /** Gives a graph of collectives to the stream, and returns its number. */
+    long submit(GpuGraph graph, boolean isNumbered) {
+        ensureUsable();
+        try {
+            return isNumbered ? graph.submit() : graph.submitUnnumbered();
+        } catch (GpuClosedException e) {
+            throw refused(e);
+        }
+    }
+
+    /** Returns why a start was refused: the end of a connection takes regions away before the team has its error. */
+    private SluiceException refused(GpuClosedException e) {
+        for (int rank = 0; rank < team.size() && !isClosed(); rank++) {
+            if (scratches.isLost(rank)) {
+                return words.lost(rank, e);
+            }
+        }
+        return e;
     }
 
     /**

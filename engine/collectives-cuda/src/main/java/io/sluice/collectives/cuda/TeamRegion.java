@@ -4,6 +4,7 @@ import io.sluice.collectives.SharedRegion;
 import io.sluice.collectives.Team;
 import io.sluice.cuda.GpuWork;
 import io.sluice.cuda.MappedRegion;
+import io.sluice.engine.ConnectionState;
 import io.sluice.engine.MemoryRegion;
 import java.util.List;
 import java.util.Objects;
@@ -93,6 +94,12 @@ public final class TeamRegion implements AutoCloseable {
 
     int number() {
         return number;
+    }
+
+    /** Whether the connection to a rank has ended. */
+    boolean isLost(int of) {
+        return of != rank
+                && shared.of(of).connection().state().compareTo(ConnectionState.CLOSED) >= 0;
     }
 
     void check(Team user, long offset, long bytes) {

@@ -9,6 +9,8 @@ import io.sluice.cuda.PinnedBuffer;
 import io.sluice.engine.SluiceException;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
+import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -46,6 +48,12 @@ final class TeamWords {
             // no kernel is left
             return;
         }
+    }
+
+    /** Ends the collectives because the connection to a rank has ended, which the team is about to see, and returns their error. */
+    SluiceException lost(int rank, Throwable cause) {
+        end(new RankFailedException("rank %d of %s is lost".formatted(rank, team), Set.of(rank), cause));
+        return Objects.requireNonNull(error.get());
     }
 
     /** Returns why no collective can succeed any more, or null. */

@@ -6,6 +6,8 @@ import io.sluice.collectives.Team;
 import io.sluice.collectives.TeamOptions;
 import io.sluice.cuda.GpuInfo;
 import io.sluice.engine.Connection;
+import io.sluice.engine.EngineObserver;
+import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryKind;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
@@ -39,13 +41,21 @@ final class GpuRanks implements AutoCloseable {
     static GpuRanks form(int size, IntFunction<GpuTeamOptions> options) {
         GpuRanks ranks = new GpuRanks();
         try {
-            ranks.openTeams(size);
+            ranks.openTeams(size, new EngineObserver() {});
             ranks.formGpuTeams(options).forEach(each -> ranks.gpus.add(await(each)));
             return ranks;
         } catch (RuntimeException | Error e) {
             ranks.close();
             throw e;
         }
+    }
+
+    /** Of two ranks, the first of which is observed. */
+    static GpuRanks observed(EngineObserver observer, GpuTeamOptions options) {
+        GpuRanks ranks = new GpuRanks();
+        ranks.openTeams(2, observer);
+        ranks.formGpuTeams(rank -> options).forEach(each -> ranks.gpus.add(await(each)));
+        return ranks;
     }
 
     /** Options by which all-reduces of whole vectors, up to 1 MiB, go in one way. */
@@ -57,15 +67,15 @@ final class GpuRanks implements AutoCloseable {
     /** Teams whose GPUs have not formed theirs. */
     static GpuRanks unformed(int size) {
         GpuRanks ranks = new GpuRanks();
-        ranks.openTeams(size);
+        ranks.openTeams(size, new EngineObserver() {});
         return ranks;
     }
 
-    private void openTeams(int size) {
+    private void openTeams(int size, EngineObserver ofTheFirst) {
         for (int i = 0; i < size; i++) {
-            engines.add(TransferEngine.open(PatientOptions.builder()
-                    .transports(List.of("shm", "tcp", "cuda"))
-                    .build()));
+            EngineOptions.Builder options = PatientOptions.builder().transports(List.of("shm", "tcp", "cuda"));
+            engines.add(TransferEngine.open(
+                    i == 0 ? options.observer(ofTheFirst).build() : options.build()));
         }
         List<CompletableFuture<Team>> forming = new ArrayList<>();
         for (int i = 0; i < size; i++) {

@@ -11,6 +11,9 @@ import io.sluice.collectives.ReduceOperation;
 import io.sluice.collectives.TeamRevokedException;
 import io.sluice.engine.MemoryNotAccessibleException;
 import io.sluice.engine.RegionOptions;
+import io.sluice.engine.Connection;
+import io.sluice.engine.ConnectionState;
+import io.sluice.engine.EngineObserver;
 import io.sluice.engine.SluiceException;
 import io.sluice.testkit.Patience;
 import java.time.Duration;
@@ -18,7 +21,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.CompletionException;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -93,6 +98,35 @@ class GpuTeamFailureTest {
             CompletableFuture<Void> end = ranks.start(0, sum(ranks, 0, regions.get(0), 100));
             Patience.await(ranks.engine(1).closeAsync());
             assertThat(failure(end))
+                    .isInstanceOfSatisfying(
+                            RankFailedException.class,
+                            error -> assertThat(error.ranks()).containsExactly(1));
+        }
+    }
+
+    @Test
+    void a_start_between_the_end_of_the_connection_and_that_of_the_team_names_the_rank() {
+        AtomicReference<@Nullable GpuCollective> collective = new AtomicReference<>();
+        CompletableFuture<Long> start = new CompletableFuture<>();
+        EngineObserver observer = new EngineObserver() {
+            // the memory of the rank is gone then, and the team does not know why
+            @Override
+            public void connectionChanged(Connection connection, ConnectionState state, String reason) {
+                GpuCollective started = collective.getAndSet(null);
+                if (started != null) {
+                    try {
+                        start.complete(started.start());
+                    } catch (SluiceException e) {
+                        start.completeExceptionally(e);
+                    }
+                }
+            }
+        };
+        try (GpuRanks ranks = GpuRanks.observed(observer, OPTIONS)) {
+            List<TeamRegion> regions = ranks.share(BYTES);
+            collective.set(sum(ranks, 0, regions.get(0), 100));
+            Patience.await(ranks.engine(1).closeAsync());
+            assertThat(failure(start))
                     .isInstanceOfSatisfying(
                             RankFailedException.class,
                             error -> assertThat(error.ranks()).containsExactly(1));
