@@ -9,7 +9,7 @@ import java.util.Objects;
  * @param exchangeBytes up to how many bytes a rank sends to all others together by messages with flags, which take twice the bytes and
  *     half the latency: 8 bytes to 16 MiB. The team's memory has room for two messages of this length from each rank
  * @param pushBytes up to how many bytes a rank sends to all others together when it pushes the vectors of an all-reduce or a
- *     reduce-scatter into the team's memory, from 512 KiB or {@code exchangeBytes} on, whichever is less; 0 to 64 MiB, where 0 is never.
+ *     reduce-scatter into the team's memory, from 768 KiB or {@code exchangeBytes} on, whichever is less; 0 to 64 MiB, where 0 is never.
  *     Source, target and blocks must lie at multiples of 16 bytes in their regions. The team's memory on each GPU has room for twice
  *     what all ranks push
  * @param blocks the most blocks, of 512 threads, that a kernel has, 1 to 256. Few leave more of the GPU to others. Kernels that
@@ -21,7 +21,7 @@ public record GpuTeamOptions(long exchangeBytes, long pushBytes, int blocks, Dur
     private static final long MOST_PUSH_BYTES = 64L << 20;
     private static final int UNIT = 8;
     private static final GpuTeamOptions DEFAULTS =
-            new GpuTeamOptions(1L << 20, 2L << 20, TeamLayout.MOST_BLOCKS, Duration.ofSeconds(30));
+            new GpuTeamOptions(1L << 20, 4L << 20, TeamLayout.MOST_BLOCKS, Duration.ofSeconds(30));
 
     /**
      * Checks the ranges.
@@ -48,7 +48,7 @@ public record GpuTeamOptions(long exchangeBytes, long pushBytes, int blocks, Dur
     /**
      * Returns the defaults.
      *
-     * @return messages up to 1 MiB, pushes up to 2 MiB, 256 blocks, 30 s
+     * @return messages up to 1 MiB, pushes up to 4 MiB, 256 blocks, 30 s
      */
     public static GpuTeamOptions defaults() {
         return DEFAULTS;

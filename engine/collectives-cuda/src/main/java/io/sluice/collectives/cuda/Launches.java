@@ -21,7 +21,7 @@ final class Launches {
     // more gain no bandwidth, and take longer to meet: 28 us instead of 21 for 4 MiB on two H200
     private static final int MOST_MEETING_BLOCKS = 128;
     // fewer bytes for all others together are reduced sooner by messages
-    private static final long LEAST_PUSH_BYTES = 512 << 10;
+    private static final long LEAST_PUSH_BYTES = 768 << 10;
     private static final int NO_ROOT = -1;
 
     private final Team team;

@@ -161,7 +161,7 @@ final class GpuAllReduceFigures {
                 .toArray();
         // messages, pushes, and straight from memory to memory as far as they can; then the defaults
         String[] ways = System.getProperty(
-                        "ways", "0:1048576:256,8388608:8:32,8388608:8:64,8388608:8:128,0:8:128,2097152:1048576:256")
+                        "ways", "0:1048576:256,8388608:8:32,8388608:8:64,8388608:8:128,0:8:128,4194304:1048576:256")
                 .split(",");
         try (FigureTeam team = FigureTeam.of(arguments)) {
             GpuAllReduceFigures figures =

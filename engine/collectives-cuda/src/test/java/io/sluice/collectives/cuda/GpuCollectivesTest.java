@@ -300,8 +300,8 @@ class GpuCollectivesTest {
         }
         try (GpuRanks ranks = GpuRanks.form(2, OPTIONS.withPushBytes(2 << 20))) {
             TeamRegion region = ranks.share(2 << 20).getFirst();
-            assertThat(sum(ranks.gpu(0), region, 0, (512 << 8) - 1)).isEqualTo(GpuAlgorithm.MESSAGES);
-            assertThat(sum(ranks.gpu(0), region, 0, 512 << 8)).isEqualTo(GpuAlgorithm.PUSHES);
+            assertThat(sum(ranks.gpu(0), region, 0, (768 << 8) - 1)).isEqualTo(GpuAlgorithm.MESSAGES);
+            assertThat(sum(ranks.gpu(0), region, 0, 768 << 8)).isEqualTo(GpuAlgorithm.PUSHES);
         }
     }
 
