@@ -2,6 +2,7 @@ package io.sluice.collectives.cuda;
 
 import io.sluice.collectives.CollectiveKind;
 import io.sluice.cuda.GpuWork;
+import io.sluice.cuda.GpuWorkFigures.Tally;
 
 /**
  * A collective of a {@link GpuTeam} that was checked and prepared, and is started again and again. The garbage collector frees it.
@@ -11,12 +12,21 @@ public final class GpuCollective {
     private final CollectiveKind kind;
     private final GpuAlgorithm algorithm;
     private final GpuWork work;
+    private final Tally tally;
+    private final Tally single;
 
-    GpuCollective(GpuTeam team, CollectiveKind kind, GpuAlgorithm algorithm, GpuWork work) {
+    /**
+     * Makes it.
+     *
+     * @param bytes its size, as metrics count it
+     */
+    GpuCollective(GpuTeam team, CollectiveKind kind, GpuAlgorithm algorithm, long bytes, GpuWork work) {
         this.team = team;
         this.kind = kind;
         this.algorithm = algorithm;
         this.work = work;
+        this.tally = GpuTeamCounters.tally(kind, algorithm, bytes);
+        this.single = GpuTeamCounters.single(tally);
     }
 
     /**
@@ -31,7 +41,7 @@ public final class GpuCollective {
      * @throws IllegalStateException if two threads start collectives of a team at the same time
      */
     public long start() {
-        return team.submit(work, true);
+        return start(true);
     }
 
     /**
@@ -43,11 +53,28 @@ public final class GpuCollective {
      * @throws IllegalStateException as for {@link #start}
      */
     public long startUnnumbered() {
-        return team.submit(work, false);
+        return start(false);
+    }
+
+    private long start(boolean isNumbered) {
+        long number;
+        try {
+            number = team.submit(work, isNumbered);
+        } catch (RuntimeException e) {
+            team.counters().refused();
+            throw e;
+        }
+        team.counters().started(single, number);
+        return number;
     }
 
     GpuTeam team() {
         return team;
+    }
+
+    /** What it counts in a graph. */
+    Tally tally() {
+        return tally;
     }
 
     GpuWork work() {

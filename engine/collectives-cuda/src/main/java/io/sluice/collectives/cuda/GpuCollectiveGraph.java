@@ -1,6 +1,7 @@
 package io.sluice.collectives.cuda;
 
 import io.sluice.cuda.GpuGraph;
+import io.sluice.cuda.GpuWorkFigures.Tally;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -11,11 +12,13 @@ public final class GpuCollectiveGraph implements AutoCloseable {
     private final GpuTeam team;
     private final GpuGraph graph;
     private final int collectives;
+    private final Tally tally;
 
-    GpuCollectiveGraph(GpuTeam team, GpuGraph graph, int collectives) {
+    GpuCollectiveGraph(GpuTeam team, GpuGraph graph, int collectives, Tally tally) {
         this.team = team;
         this.graph = graph;
         this.collectives = collectives;
+        this.tally = tally;
     }
 
     /**
@@ -32,7 +35,7 @@ public final class GpuCollectiveGraph implements AutoCloseable {
      * @throws IllegalStateException if two threads start collectives of a team at the same time
      */
     public long start() {
-        return team.submit(graph, true);
+        return start(true);
     }
 
     /**
@@ -43,7 +46,19 @@ public final class GpuCollectiveGraph implements AutoCloseable {
      * @throws IllegalStateException as for {@link #start}
      */
     public long startUnnumbered() {
-        return team.submit(graph, false);
+        return start(false);
+    }
+
+    private long start(boolean isNumbered) {
+        long number;
+        try {
+            number = team.submit(graph, isNumbered);
+        } catch (RuntimeException e) {
+            team.counters().refused();
+            throw e;
+        }
+        team.counters().started(tally, number);
+        return number;
     }
 
     /**

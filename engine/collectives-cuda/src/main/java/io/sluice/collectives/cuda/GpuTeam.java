@@ -53,6 +53,7 @@ public final class GpuTeam {
     private final MemoryRegion scratch;
     private final TeamRegion scratches;
     private final Launches launches;
+    private final GpuTeamCounters counters;
     private final Set<GpuCollectiveGraph> graphs = ConcurrentHashMap.newKeySet();
     private int sharedRegions;
     private @Nullable CompletableFuture<Void> closed;
@@ -74,6 +75,7 @@ public final class GpuTeam {
         this.scratch = scratch;
         this.scratches = scratches;
         this.launches = launches;
+        this.counters = new GpuTeamCounters(team, stream, words);
     }
 
     /**
@@ -121,6 +123,19 @@ public final class GpuTeam {
      */
     public GpuStream stream() {
         return stream;
+    }
+
+    /**
+     * Returns what the team counts on this rank.
+     *
+     * @return always the same object; usable after the team is closed
+     */
+    public GpuTeamMetrics metrics() {
+        return counters;
+    }
+
+    GpuTeamCounters counters() {
+        return counters;
     }
 
     /**
@@ -380,7 +395,7 @@ public final class GpuTeam {
         }
         ensureUsable();
         GpuCollectiveGraph made = new GpuCollectiveGraph(
-                this, GpuGraph.of(all.stream().map(GpuCollective::work).toList()), all.size());
+                this, GpuGraph.of(all.stream().map(GpuCollective::work).toList()), all.size(), GpuTeamCounters.graph(all.stream().map(GpuCollective::tally).toList()));
         graphs.add(made);
         if (isClosed()) {
             made.close();

@@ -140,13 +140,23 @@ final class Launches {
         checkApart(inPlace, call.in(), sourceBytes, call.out(), bytes);
         long inStride = scatters ? bytes : 0;
         if (root == NO_ROOT && pushes(bytes, sourceOffset | targetOffset | inStride)) {
-            return exchange(owner, call, GpuAlgorithm.PUSHES, inStride, 0, allRanks(), allRanks(), kernels.push(type));
+            return exchange(
+                    owner,
+                    call,
+                    GpuAlgorithm.PUSHES,
+                    sourceBytes,
+                    inStride,
+                    0,
+                    allRanks(),
+                    allRanks(),
+                    kernels.push(type));
         }
         if (exchanges(bytes)) {
             return exchange(
                     owner,
                     call,
                     GpuAlgorithm.MESSAGES,
+                    sourceBytes,
                     inStride,
                     0,
                     allRanks(),
@@ -176,6 +186,7 @@ final class Launches {
                 owner,
                 kind,
                 GpuAlgorithm.DIRECT,
+                sourceBytes,
                 work(call, true)
                         .launch(kernels.reduce(type), shape(slice), with(arguments))
                         .build());
@@ -212,6 +223,7 @@ final class Launches {
                     owner,
                     call,
                     GpuAlgorithm.MESSAGES,
+                    Math.max(sourceBytes, targetBytes),
                     kind == CollectiveKind.ALL_TO_ALL ? bytes : 0,
                     kind == CollectiveKind.BROADCAST ? 0 : bytes,
                     kind == CollectiveKind.BROADCAST ? 1L << root : allRanks(),
@@ -229,7 +241,8 @@ final class Launches {
             }
             work.launch(kernels.copy(), shape(bytes), with(copies.arguments));
         }
-        return new GpuCollective(owner, kind, GpuAlgorithm.DIRECT, work.build());
+        return new GpuCollective(
+                owner, kind, GpuAlgorithm.DIRECT, Math.max(sourceBytes, targetBytes), work.build());
     }
 
     /** Of more than two ranks each gets a part from the root and passes it on, so that all links carry their share. */
@@ -282,7 +295,7 @@ final class Launches {
 
     GpuCollective barrier(GpuTeam owner) {
         Call call = new Call(CollectiveKind.BARRIER, scratches, 0, scratches, 0, 0, 0, 0, NO_ROOT);
-        return exchange(owner, call, GpuAlgorithm.MESSAGES, 0, 0, allRanks(), allRanks(), kernels.exchange());
+        return exchange(owner, call, GpuAlgorithm.MESSAGES, 0, 0, 0, allRanks(), allRanks(), kernels.exchange());
     }
 
     private boolean exchanges(long bytes) {
@@ -301,6 +314,7 @@ final class Launches {
             GpuTeam owner,
             Call call,
             GpuAlgorithm algorithm,
+            long volume,
             long inStride,
             long outStride,
             long senders,
@@ -323,7 +337,7 @@ final class Launches {
         int blocks = Math.clamp((units + TeamLayout.THREADS - 1) / TeamLayout.THREADS, 1, most);
         GpuWork.Builder work = work(call, false);
         work.launch(kernel, LaunchShape.of(blocks, TeamLayout.THREADS), with(arguments));
-        return new GpuCollective(owner, call.kind(), algorithm, work.build());
+        return new GpuCollective(owner, call.kind(), algorithm, volume, work.build());
     }
 
     // ---- what all have ----

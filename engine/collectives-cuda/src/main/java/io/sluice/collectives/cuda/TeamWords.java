@@ -77,6 +77,12 @@ final class TeamWords {
         return error.get();
     }
 
+    /** Whether an error, other than that the team was closed, is known. Looks at no word. */
+    boolean hasFailed() {
+        SluiceException known = error.get();
+        return known != null && !(known instanceof TeamClosedException);
+    }
+
     private SluiceException given(long word) {
         if (!team.failed().isEmpty()) {
             return new RankFailedException(

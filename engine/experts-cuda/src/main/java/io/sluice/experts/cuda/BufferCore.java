@@ -33,6 +33,7 @@ final class BufferCore {
     // struct buffer
     private final MemorySegment structure;
     private final Leaving leaving;
+    private final GpuExpertCounters counters;
 
     BufferCore(
             Team team,
@@ -57,6 +58,7 @@ final class BufferCore {
         BufferLayout.putInt(structure, BufferLayout.BUFFER_RANK, team.rank());
         BufferLayout.putInt(structure, BufferLayout.BUFFER_RANKS, team.size());
         this.leaving = new Leaving(this, leave);
+        this.counters = new GpuExpertCounters(team, stream, words);
     }
 
     Team team() {
@@ -73,6 +75,10 @@ final class BufferCore {
 
     ExpertWords words() {
         return words;
+    }
+
+    GpuExpertCounters counters() {
+        return counters;
     }
 
     TeamRegion windows() {

@@ -53,6 +53,11 @@ final class DefaultGpuExpertBuffer implements GpuExpertBuffer {
     }
 
     @Override
+    public GpuExpertMetrics metrics() {
+        return core.counters();
+    }
+
+    @Override
     public GpuStream stream() {
         return core.stream();
     }

@@ -7,6 +7,7 @@ import io.sluice.collectives.Team;
 import io.sluice.collectives.TeamClosedException;
 import io.sluice.cuda.PinnedBuffer;
 import io.sluice.engine.SluiceException;
+import io.sluice.experts.ExpertBufferClosedException;
 import io.sluice.experts.ExpertsLostException;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
@@ -113,6 +114,14 @@ final class ExpertWords {
             team.revoke();
         }
         return error.get();
+    }
+
+    /** Whether an error, other than that the buffer or the team was closed, is known. Looks at no word. */
+    boolean hasFailed() {
+        SluiceException known = error.get();
+        return known != null
+                && !(known instanceof ExpertBufferClosedException)
+                && !(known instanceof TeamClosedException);
     }
 
     private SluiceException given(int kind, int rank) {

@@ -67,6 +67,13 @@ public interface GpuExpertBuffer {
     Team team();
 
     /**
+     * Returns what the buffer counts on this rank.
+     *
+     * @return always the same object; usable after the buffer is closed
+     */
+    GpuExpertMetrics metrics();
+
+    /**
      * Returns the stream in which calls run. Order other work with them by giving it to this stream, or by the driver's events.
      *
      * @return the stream

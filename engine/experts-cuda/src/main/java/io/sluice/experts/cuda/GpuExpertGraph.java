@@ -2,9 +2,11 @@ package io.sluice.experts.cuda;
 
 import io.sluice.cuda.GpuGraph;
 import io.sluice.cuda.GpuWork;
+import io.sluice.cuda.GpuWorkFigures.Tally;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 
 /**
  * Calls of a {@link GpuExpertBuffer} and works of its stream that follow each other, such as a dispatch, the kernels of the experts and a
@@ -18,6 +20,7 @@ public final class GpuExpertGraph implements AutoCloseable {
     private final LowLatencySequence lowLatency;
     private final NormalSequence normal;
     private final GpuGraph graph;
+    private final Tally tally;
 
     private GpuExpertGraph(Builder builder) {
         open = builder.open;
@@ -25,6 +28,10 @@ public final class GpuExpertGraph implements AutoCloseable {
         lowLatency = new LowLatencySequence(builder.lowLatency);
         normal = new NormalSequence(builder.normal);
         graph = GpuGraph.of(builder.works);
+        tally = GpuExpertCounters.graph(Stream.concat(
+                        builder.lowLatency.stream().map(LowLatencyCall::tally),
+                        builder.normal.stream().map(GpuNormalCall::tally))
+                .toList());
     }
 
     /** Collects calls and works. Not for several threads at once. */
@@ -133,6 +140,18 @@ public final class GpuExpertGraph implements AutoCloseable {
     }
 
     private long start(boolean isNumbered) {
+        long number;
+        try {
+            number = submit(isNumbered);
+        } catch (RuntimeException e) {
+            core.counters().refused();
+            throw e;
+        }
+        core.counters().started(tally, number);
+        return number;
+    }
+
+    private long submit(boolean isNumbered) {
         core.ensureUsable();
         normal.ensureStartable();
         lowLatency.begin();

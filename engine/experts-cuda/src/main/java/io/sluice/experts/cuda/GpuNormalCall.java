@@ -1,6 +1,7 @@
 package io.sluice.experts.cuda;
 
 import io.sluice.cuda.GpuWork;
+import io.sluice.cuda.GpuWorkFigures.Tally;
 import io.sluice.cuda.MappedRegion;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -15,13 +16,15 @@ public abstract sealed class GpuNormalCall implements AutoCloseable
     private final BufferCore core;
     private final GpuWork work;
     private final List<MappedRegion> used;
+    private final GpuExpertCounters.Counted counted;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    GpuNormalCall(CallOwner owner, Prepared prepared) {
+    GpuNormalCall(CallOwner owner, Prepared prepared, GpuExpertCounters.Counted counted) {
         this.owner = owner;
         this.core = prepared.core();
         this.work = prepared.work();
         this.used = prepared.used();
+        this.counted = counted;
     }
 
     /** What all calls consist of. */
@@ -54,9 +57,16 @@ public abstract sealed class GpuNormalCall implements AutoCloseable
     }
 
     private long start(boolean isNumbered) {
-        core.ensureUsable();
-        ensureStartable();
-        long number = core.submit(work, isNumbered);
+        long number;
+        try {
+            core.ensureUsable();
+            ensureStartable();
+            number = core.submit(work, isNumbered);
+        } catch (RuntimeException e) {
+            core.counters().refused();
+            throw e;
+        }
+        core.counters().started(counted.alone(), number);
         started(number);
         return number;
     }
@@ -67,6 +77,11 @@ public abstract sealed class GpuNormalCall implements AutoCloseable
 
     BufferCore core() {
         return core;
+    }
+
+    /** What it counts in a graph. */
+    Tally tally() {
+        return counted.inGraph();
     }
 
     GpuWork work() {

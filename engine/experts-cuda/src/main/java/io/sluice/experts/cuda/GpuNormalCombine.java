@@ -1,11 +1,12 @@
 package io.sluice.experts.cuda;
 
+import io.sluice.experts.ExpertCallKind;
 /** A prepared combine of normal mode. */
 public final class GpuNormalCombine extends GpuNormalCall {
     private final GpuNormalHandle handle;
 
     GpuNormalCombine(CallOwner owner, Prepared prepared, GpuNormalHandle handle) {
-        super(owner, prepared);
+        super(owner, prepared, GpuExpertCounters.Counted.of(ExpertCallKind.COMBINE, handle.tokens()));
         this.handle = handle;
     }
 

@@ -1,5 +1,6 @@
 package io.sluice.experts.cuda;
 
+import io.sluice.experts.ExpertCallKind;
 import org.jspecify.annotations.Nullable;
 
 /** A prepared dispatch of normal mode, and memory of the buffer for its result, which each start fills again. */
@@ -15,7 +16,7 @@ public final class GpuNormalDispatch extends GpuNormalCall {
             GpuNormalResult result,
             GpuNormalHandle handle,
             @Nullable GpuNormalLayout layout) {
-        super(owner, prepared);
+        super(owner, prepared, GpuExpertCounters.Counted.of(ExpertCallKind.DISPATCH, handle.tokens()));
         this.result = result;
         this.handle = handle;
         this.layout = layout;

@@ -13,7 +13,7 @@ public final class GpuNormalLayout extends GpuNormalCall {
     private volatile boolean isStarted;
 
     GpuNormalLayout(CallOwner owner, Prepared prepared, NormalPlaces places, OwnRegion memory, int tokens) {
-        super(owner, prepared);
+        super(owner, prepared, GpuExpertCounters.Counted.ofNoCall());
         this.places = places;
         this.memory = memory;
         this.tokens = tokens;

@@ -2,6 +2,8 @@ package io.sluice.experts.cuda;
 
 import io.sluice.cuda.GpuClosedException;
 import io.sluice.cuda.GpuWork;
+import io.sluice.cuda.GpuWorkFigures.Tally;
+import io.sluice.experts.ExpertCallKind;
 
 /** A call that was checked and prepared, in whole and in halves. One thread starts the calls of a buffer at a time; closing is for any. */
 final class LowLatencyCall {
@@ -14,16 +16,19 @@ final class LowLatencyCall {
     private final GpuWork whole;
     private final GpuWork send;
     private final GpuWork receive;
+    private final GpuExpertCounters.Counted counted;
 
     /** What a call is. */
     enum Kind {
-        DISPATCH(ResultState.DISPATCH_SENT, ResultState.DISPATCHED),
-        COMBINE(ResultState.COMBINE_SENT, ResultState.IDLE);
+        DISPATCH(ExpertCallKind.LOW_LATENCY_DISPATCH, ResultState.DISPATCH_SENT, ResultState.DISPATCHED),
+        COMBINE(ExpertCallKind.LOW_LATENCY_COMBINE, ResultState.COMBINE_SENT, ResultState.IDLE);
 
+        final ExpertCallKind counted;
         final int sent;
         final int done;
 
-        Kind(int sent, int done) {
+        Kind(ExpertCallKind counted, int sent, int done) {
+            this.counted = counted;
             this.sent = sent;
             this.done = done;
         }
@@ -49,6 +54,7 @@ final class LowLatencyCall {
         this.whole = works.whole();
         this.send = works.send();
         this.receive = works.receive();
+        this.counted = GpuExpertCounters.Counted.of(kind.counted, result.tokensSent());
     }
 
     TakenResult result() {
@@ -61,6 +67,11 @@ final class LowLatencyCall {
 
     BufferCore core() {
         return core;
+    }
+
+    /** What it counts in a graph. */
+    Tally tally() {
+        return counted.inGraph();
     }
 
     /** The launches of both halves. */
@@ -87,7 +98,15 @@ final class LowLatencyCall {
 
     /** Starts both halves, and returns the number of their work. */
     long start(boolean isNumbered) {
-        return start(whole, isNumbered, kind.done);
+        long number;
+        try {
+            number = start(whole, isNumbered, kind.done);
+        } catch (RuntimeException e) {
+            core.counters().refused();
+            throw e;
+        }
+        core.counters().started(counted.alone(), number);
+        return number;
     }
 
     /** Starts the first half. What the second one uses stays from here on. */
@@ -96,7 +115,11 @@ final class LowLatencyCall {
         try {
             long number = start(send, isNumbered, kind.sent);
             isRefused = false;
+            core.counters().begun(counted.alone());
             return number;
+        } catch (RuntimeException e) {
+            core.counters().refused();
+            throw e;
         } finally {
             if (isRefused) {
                 regions.endHalf();
@@ -120,6 +143,18 @@ final class LowLatencyCall {
 
     /** Starts the second half. If it is refused it may be started again, as long as the buffer has not ended. */
     long receive(boolean isNumbered) {
+        long number;
+        try {
+            number = startReceive(isNumbered);
+        } catch (RuntimeException e) {
+            core.counters().refused();
+            throw e;
+        }
+        core.counters().completed(counted.alone(), number);
+        return number;
+    }
+
+    private long startReceive(boolean isNumbered) {
         core.ensureUsable();
         if (!regions.isHalf()) {
             throw new IllegalStateException("there is no first half, or its second half was started already");
