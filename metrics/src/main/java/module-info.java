@@ -13,6 +13,9 @@ module io.sluice.metrics {
     requires static io.sluice.collectives;
     // Needed only with experts.
     requires static io.sluice.experts;
+    // Needed only with either of them on GPUs.
+    requires static io.sluice.collectives.cuda;
+    requires static io.sluice.experts.cuda;
     // Needed only with a Prometheus registry. Not transitive, or all other users would need them to compile.
     requires static micrometer.registry.prometheus;
     requires static io.prometheus.metrics.tracer.common;

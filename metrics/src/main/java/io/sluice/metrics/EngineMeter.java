@@ -1,13 +1,12 @@
 package io.sluice.metrics;
 
-import java.util.ArrayList;
 import java.util.List;
 
 /**
  * The meters that {@link EngineMeters}, {@link TeamMeters} and {@link ExpertMeters} register, with their names and meanings.
  * Each has the tag {@code engine} in addition to its own.
  */
-public enum EngineMeter {
+public enum EngineMeter implements ExportedMeter {
     /** Operations that ended. */
     TRANSFER_OPERATIONS(
             "sluice.transfer.operations",
@@ -474,47 +473,27 @@ public enum EngineMeter {
         this.tags = List.of(tags);
     }
 
-    /**
-     * Returns the meter's name, with dots.
-     *
-     * @return the name to which a registry applies its naming convention
-     */
+    @Override
     public String meterName() {
         return meterName;
     }
 
-    /**
-     * Returns the kind of meter.
-     *
-     * @return the kind
-     */
+    @Override
     public Type type() {
         return type;
     }
 
-    /**
-     * Returns the base unit.
-     *
-     * @return {@code bytes}, {@code seconds}, or empty; limits have none, so that no registry appends it to their names
-     */
+    @Override
     public String unit() {
         return unit;
     }
 
-    /**
-     * Returns the meaning of the meter.
-     *
-     * @return one line
-     */
+    @Override
     public String description() {
         return description;
     }
 
-    /**
-     * Returns the tags in addition to {@link #ENGINE_TAG}.
-     *
-     * @return the keys
-     */
+    @Override
     public List<String> tags() {
         return tags;
     }
@@ -544,32 +523,5 @@ public enum EngineMeter {
      */
     public boolean isOfExperts() {
         return meterName.startsWith(EXPERT_PREFIX);
-    }
-
-    /**
-     * Returns the meter's names in Prometheus.
-     *
-     * @return one name, or several for a histogram or timer
-     */
-    public List<String> prometheusNames() {
-        String base = meterName.replace('.', '_');
-        if (!unit.isEmpty() && !base.endsWith("_" + unit)) {
-            base += "_" + unit;
-        }
-        List<String> names = new ArrayList<>();
-        switch (type) {
-            case COUNTER -> names.add(base + "_total");
-            case GAUGE -> names.add(base);
-            case HISTOGRAM -> {
-                names.add(base + "_bucket");
-                names.add(base + "_count");
-                names.add(base + "_sum");
-            }
-            case TIMER -> {
-                names.add(base + "_count");
-                names.add(base + "_sum");
-            }
-        }
-        return List.copyOf(names);
     }
 }

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
@@ -33,21 +34,28 @@ final class RegisteredMeters {
         return new RegisteredMeters(there);
     }
 
-    <T> void counter(EngineMeter meter, Tags tags, T read, ToDoubleFunction<T> value) {
+    <T> void counter(ExportedMeter meter, Tags tags, T read, ToDoubleFunction<T> value) {
         register(FunctionCounter.builder(meter.meterName(), read, value)
                 .description(meter.description())
                 .baseUnit(meter.unit().isEmpty() ? null : meter.unit())
                 .tags(tags)::register);
     }
 
-    <T> void gauge(EngineMeter meter, Tags tags, T read, ToDoubleFunction<T> value) {
+    <T> void gauge(ExportedMeter meter, Tags tags, T read, ToDoubleFunction<T> value) {
         register(Gauge.builder(meter.meterName(), read, value)
                 .description(meter.description())
                 .baseUnit(meter.unit().isEmpty() ? null : meter.unit())
                 .tags(tags)::register);
     }
 
-    <T> void timer(EngineMeter meter, Tags tags, T read, ToLongFunction<T> count, ToDoubleFunction<T> nanos) {
+    /** Registers a gauge that holds what it reads. */
+    void gauge(ExportedMeter meter, Tags tags, Supplier<Number> value) {
+        register(Gauge.builder(meter.meterName(), value)
+                .description(meter.description())
+                .tags(tags)::register);
+    }
+
+    <T> void timer(ExportedMeter meter, Tags tags, T read, ToLongFunction<T> count, ToDoubleFunction<T> nanos) {
         register(FunctionTimer.builder(meter.meterName(), read, count, nanos, TimeUnit.NANOSECONDS)
                 .description(meter.description())
                 .tags(tags)::register);

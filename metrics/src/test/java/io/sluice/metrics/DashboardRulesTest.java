@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.sluice.metrics.Dashboard.Query;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -40,7 +39,8 @@ class DashboardRulesTest {
                         "Verbs",
                         "GPUs",
                         "Collectives",
-                        "Experts");
+                        "Experts",
+                        "Collectives and experts on GPUs");
     }
 
     @Test
@@ -142,7 +142,7 @@ class DashboardRulesTest {
     void everyQueryHeedsTheVariablesThatItsMetersHaveLabelsFor() {
         assertThat(DASHBOARD.queries()).allSatisfy(query -> {
             Set<String> labels = new TreeSet<>(Set.of("job", "instance"));
-            for (EngineMeter meter : metersOf(query)) {
+            for (ExportedMeter meter : metersOf(query)) {
                 labels.addAll(meter.tags().stream()
                         .filter(Set.of("transport", "peer")::contains)
                         .toList());
@@ -190,7 +190,7 @@ class DashboardRulesTest {
                 .map(Query::expression)
                 .flatMap(expression -> MetricNames.in(expression).stream())
                 .collect(Collectors.toSet());
-        assertThat(EngineMeter.values())
+        assertThat(MetricNames.meters())
                 .allSatisfy(meter -> assertThat(shown).containsAnyElementsOf(meter.prometheusNames()));
     }
 
@@ -219,9 +219,9 @@ class DashboardRulesTest {
                 .collect(Collectors.toMap(variable -> variable.path("name").asText(), variable -> variable));
     }
 
-    private static List<EngineMeter> metersOf(Query query) {
+    private static List<ExportedMeter> metersOf(Query query) {
         Set<String> names = MetricNames.in(query.expression());
-        return Arrays.stream(EngineMeter.values())
+        return MetricNames.meters()
                 .filter(meter -> meter.prometheusNames().stream().anyMatch(names::contains))
                 .toList();
     }

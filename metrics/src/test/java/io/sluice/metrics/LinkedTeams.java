@@ -18,11 +18,16 @@ final class LinkedTeams implements AutoCloseable {
     private LinkedTeams() {}
 
     static LinkedTeams form() {
+        return form("shm", "tcp");
+    }
+
+    static LinkedTeams form(String... transports) {
         LinkedTeams linked = new LinkedTeams();
         List<CompletableFuture<Team>> forming = new ArrayList<>();
         for (int rank = 0; rank < 2; rank++) {
             TransferEngine engine = TransferEngine.open(EngineOptions.builder()
                     .name("rank" + rank)
+                    .transports(List.of(transports))
                     .livenessTimeout(Patience.BOUND)
                     .connectTimeout(Patience.BOUND)
                     .handshakeTimeout(Patience.BOUND)

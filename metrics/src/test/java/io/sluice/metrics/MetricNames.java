@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Names of metrics, in expressions of Prometheus and in documents. */
 final class MetricNames {
@@ -14,10 +15,15 @@ final class MetricNames {
 
     private MetricNames() {}
 
+    /** All there are. */
+    static Stream<ExportedMeter> meters() {
+        return Stream.concat(Arrays.stream(EngineMeter.values()), Arrays.stream(GpuMeter.values()));
+    }
+
     /** Those that Prometheus gets. */
     static Set<String> all() {
-        return Arrays.stream(EngineMeter.values())
-                .map(EngineMeter::prometheusNames)
+        return meters()
+                .map(ExportedMeter::prometheusNames)
                 .flatMap(List::stream)
                 .collect(Collectors.toUnmodifiableSet());
     }

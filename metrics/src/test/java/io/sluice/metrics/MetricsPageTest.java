@@ -6,12 +6,11 @@ import io.sluice.testkit.PagePrograms;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** The table of the page about metrics is that of {@link EngineMeter}, and its programs are compiled ones. */
+/** The table of the page about metrics is that of {@link EngineMeter} and {@link GpuMeter}, and its programs are compiled ones. */
 class MetricsPageTest {
     @Test
     void theTableIsMadeFromTheMeters() throws IOException {
@@ -33,7 +32,7 @@ class MetricsPageTest {
                 | meter | for Prometheus | type | tags | meaning |
                 |---|---|---|---|---|
                 """);
-        for (EngineMeter meter : EngineMeter.values()) {
+        for (ExportedMeter meter : MetricNames.meters().toList()) {
             List<String> tags = new ArrayList<>(List.of(EngineMeter.ENGINE_TAG));
             tags.addAll(meter.tags());
             table.append("| ")
@@ -56,9 +55,9 @@ class MetricsPageTest {
 
     @Test
     void namesAreUnique() {
-        assertThat(Arrays.stream(EngineMeter.values()).flatMap(meter -> meter.prometheusNames().stream()))
+        assertThat(MetricNames.meters().flatMap(meter -> meter.prometheusNames().stream()))
                 .doesNotHaveDuplicates();
-        assertThat(Arrays.stream(EngineMeter.values()).map(EngineMeter::meterName))
+        assertThat(MetricNames.meters().map(ExportedMeter::meterName))
                 .doesNotHaveDuplicates()
                 .allMatch(name -> name.matches("sluice(\\.[a-z]+)+"));
     }
