@@ -13,6 +13,9 @@ module io.sluice.reactor {
     requires static io.sluice.collectives;
     // Needed only with experts.
     requires static io.sluice.experts;
+    // Needed only with either of them on GPUs.
+    requires static io.sluice.collectives.cuda;
+    requires static io.sluice.experts.cuda;
     requires transitive io.sluice.engine;
     requires transitive org.reactivestreams;
     requires transitive reactor.core;

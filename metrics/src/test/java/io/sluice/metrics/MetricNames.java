@@ -22,8 +22,7 @@ final class MetricNames {
 
     /** Those that Prometheus gets. */
     static Set<String> all() {
-        return meters()
-                .map(ExportedMeter::prometheusNames)
+        return meters().map(ExportedMeter::prometheusNames)
                 .flatMap(List::stream)
                 .collect(Collectors.toUnmodifiableSet());
     }

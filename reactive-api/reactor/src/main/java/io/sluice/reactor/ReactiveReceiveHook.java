@@ -1,5 +1,6 @@
 package io.sluice.reactor;
 
+import io.sluice.engine.TooManyPendingException;
 import io.sluice.experts.ExpertCallback;
 import io.sluice.experts.ReceiveHook;
 import java.util.concurrent.CompletableFuture;
@@ -9,7 +10,7 @@ import java.util.function.Function;
 import reactor.core.publisher.Mono;
 
 /**
- * The second half of a call of {@link ReactiveExpertBuffer} whose sends are posted. No thread works for the call until its
+ * The second half of a call of {@link ReactiveExpertBuffer}, or of one in memory of GPUs, whose sends are posted. No thread works for the call until its
  * Mono is subscribed to. May be used from any thread.
  *
  * @param <R> the type of the call's result
@@ -44,7 +45,13 @@ public final class ReactiveReceiveHook<R> {
         if (!used.compareAndSet(false, true)) {
             throw new IllegalStateException("the call was completed before");
         }
-        hook.complete(end);
+        try {
+            hook.complete(end);
+        } catch (TooManyPendingException full) {
+            // of a GPU: nothing was started
+            used.set(false);
+            throw full;
+        }
     }
 
     /**

@@ -22,10 +22,14 @@ final class ReactiveRanks implements AutoCloseable {
     private ReactiveRanks() {}
 
     static ReactiveRanks open(int size) {
+        return open(size, "shm");
+    }
+
+    static ReactiveRanks open(int size, String... transports) {
         ReactiveRanks ranks = new ReactiveRanks();
         for (int i = 0; i < size; i++) {
             ranks.engines.add(TransferEngine.open(PatientOptions.builder()
-                    .transports(List.of("shm"))
+                    .transports(List.of(transports))
                     .livenessTimeout(Patience.BOUND)
                     .build()));
         }
@@ -33,7 +37,11 @@ final class ReactiveRanks implements AutoCloseable {
     }
 
     static ReactiveRanks form(int size) {
-        ReactiveRanks ranks = open(size);
+        return form(size, "shm");
+    }
+
+    static ReactiveRanks form(int size, String... transports) {
+        ReactiveRanks ranks = open(size, transports);
         ranks.teams.addAll(Flux.range(0, size)
                 .flatMapSequential(ranks::forming)
                 .collectList()
@@ -49,6 +57,10 @@ final class ReactiveRanks implements AutoCloseable {
                         .rendezvous(engines.getFirst().address())
                         .timeout(Patience.BOUND)
                         .formTimeout(Patience.BOUND));
+    }
+
+    TransferEngine engine(int rank) {
+        return engines.get(rank);
     }
 
     ReactiveTeam team(int rank) {

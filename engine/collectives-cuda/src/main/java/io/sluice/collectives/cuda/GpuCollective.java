@@ -3,6 +3,8 @@ package io.sluice.collectives.cuda;
 import io.sluice.collectives.CollectiveKind;
 import io.sluice.cuda.GpuWork;
 import io.sluice.cuda.GpuWorkFigures.Tally;
+import io.sluice.engine.SignalCallback;
+import io.sluice.engine.SignalWait;
 
 /**
  * A collective of a {@link GpuTeam} that was checked and prepared, and is started again and again. The garbage collector frees it.
@@ -66,6 +68,16 @@ public final class GpuCollective {
         }
         team.counters().started(single, number);
         return number;
+    }
+
+    /**
+     * Returns a wait for the numbers of starts, as {@link GpuTeam#onReached} does.
+     *
+     * @param callback as there
+     * @return the wait, not armed
+     */
+    public SignalWait onReached(SignalCallback callback) {
+        return team.onReached(callback);
     }
 
     GpuTeam team() {

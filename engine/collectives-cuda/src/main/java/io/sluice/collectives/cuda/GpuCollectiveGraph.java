@@ -2,6 +2,8 @@ package io.sluice.collectives.cuda;
 
 import io.sluice.cuda.GpuGraph;
 import io.sluice.cuda.GpuWorkFigures.Tally;
+import io.sluice.engine.SignalCallback;
+import io.sluice.engine.SignalWait;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -59,6 +61,16 @@ public final class GpuCollectiveGraph implements AutoCloseable {
         }
         team.counters().started(tally, number);
         return number;
+    }
+
+    /**
+     * Returns a wait for the numbers of starts, as {@link GpuTeam#onReached} does.
+     *
+     * @param callback as there
+     * @return the wait, not armed
+     */
+    public SignalWait onReached(SignalCallback callback) {
+        return team.onReached(callback);
     }
 
     /**

@@ -395,7 +395,10 @@ public final class GpuTeam {
         }
         ensureUsable();
         GpuCollectiveGraph made = new GpuCollectiveGraph(
-                this, GpuGraph.of(all.stream().map(GpuCollective::work).toList()), all.size(), GpuTeamCounters.graph(all.stream().map(GpuCollective::tally).toList()));
+                this,
+                GpuGraph.of(all.stream().map(GpuCollective::work).toList()),
+                all.size(),
+                GpuTeamCounters.graph(all.stream().map(GpuCollective::tally).toList()));
         graphs.add(made);
         if (isClosed()) {
             made.close();

@@ -19,10 +19,8 @@ import org.junit.jupiter.api.Test;
 
 /** What a GPU team counts. */
 class GpuTeamMetricsTest {
-    private static final GpuTeamOptions OPTIONS = GpuTeamOptions.defaults()
-            .withTimeout(Patience.BOUND)
-            .withBlocks(4)
-            .withExchangeBytes(1024);
+    private static final GpuTeamOptions OPTIONS =
+            GpuTeamOptions.defaults().withTimeout(Patience.BOUND).withBlocks(4).withExchangeBytes(1024);
 
     private static GpuCollective sum(GpuRanks ranks, int rank, TeamRegion region, int count) {
         return ranks.gpu(rank).allReduce(region, 0, region, 0, count, ElementType.INT32, ReduceOperation.SUM);
@@ -80,8 +78,7 @@ class GpuTeamMetricsTest {
         List<GpuCollectiveGraph> graphs = IntStream.range(0, 2)
                 .mapToObj(rank -> {
                     TeamRegion region = regions.get(rank);
-                    List<GpuCollective> all = new ArrayList<>(
-                            Collections.nCopies(sums, sum(ranks, rank, region, 100)));
+                    List<GpuCollective> all = new ArrayList<>(Collections.nCopies(sums, sum(ranks, rank, region, 100)));
                     all.add(ranks.gpu(rank).allGather(region, 0, region, 1024, 64));
                     return ranks.gpu(rank).graph(all);
                 })

@@ -3,6 +3,8 @@ package io.sluice.experts.cuda;
 import io.sluice.cuda.GpuGraph;
 import io.sluice.cuda.GpuWork;
 import io.sluice.cuda.GpuWorkFigures.Tally;
+import io.sluice.engine.SignalCallback;
+import io.sluice.engine.SignalWait;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -164,6 +166,16 @@ public final class GpuExpertGraph implements AutoCloseable {
         } finally {
             lowLatency.settle(isStarted);
         }
+    }
+
+    /**
+     * Returns a wait for the numbers of starts, as {@link GpuExpertBuffer#onReached} does.
+     *
+     * @param callback as there
+     * @return the wait, not armed
+     */
+    public SignalWait onReached(SignalCallback callback) {
+        return core.onReached(callback);
     }
 
     /**

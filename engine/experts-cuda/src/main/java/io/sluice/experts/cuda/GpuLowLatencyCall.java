@@ -1,5 +1,8 @@
 package io.sluice.experts.cuda;
 
+import io.sluice.engine.SignalCallback;
+import io.sluice.engine.SignalWait;
+
 /**
  * A low-latency call that was checked and prepared, and is started again and again, in whole or in halves. One thread of a buffer starts
  * calls at a time, and all ranks start the same ones in the same order. Starting allocates nothing and waits for nothing, so that a
@@ -87,6 +90,16 @@ public abstract sealed class GpuLowLatencyCall implements AutoCloseable permits 
      */
     public final long startReceiveUnnumbered() {
         return call.receive(false);
+    }
+
+    /**
+     * Returns a wait for the numbers of starts, as {@link GpuExpertBuffer#onReached} does.
+     *
+     * @param callback as there
+     * @return the wait, not armed
+     */
+    public final SignalWait onReached(SignalCallback callback) {
+        return call.core().onReached(callback);
     }
 
     /** Lets the regions go once what was started is done; those of a second half that is still to be started, after it. */

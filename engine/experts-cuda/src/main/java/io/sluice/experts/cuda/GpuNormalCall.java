@@ -3,6 +3,8 @@ package io.sluice.experts.cuda;
 import io.sluice.cuda.GpuWork;
 import io.sluice.cuda.GpuWorkFigures.Tally;
 import io.sluice.cuda.MappedRegion;
+import io.sluice.engine.SignalCallback;
+import io.sluice.engine.SignalWait;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -69,6 +71,16 @@ public abstract sealed class GpuNormalCall implements AutoCloseable
         core.counters().started(counted.alone(), number);
         started(number);
         return number;
+    }
+
+    /**
+     * Returns a wait for the numbers of starts, as {@link GpuExpertBuffer#onReached} does.
+     *
+     * @param callback as there
+     * @return the wait, not armed
+     */
+    public final SignalWait onReached(SignalCallback callback) {
+        return core.onReached(callback);
     }
 
     CallOwner owner() {

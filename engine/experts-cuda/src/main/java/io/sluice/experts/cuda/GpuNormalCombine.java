@@ -1,6 +1,7 @@
 package io.sluice.experts.cuda;
 
 import io.sluice.experts.ExpertCallKind;
+
 /** A prepared combine of normal mode. */
 public final class GpuNormalCombine extends GpuNormalCall {
     private final GpuNormalHandle handle;

@@ -18,11 +18,8 @@ import org.junit.jupiter.api.Test;
 
 /** What an expert buffer on GPUs counts. */
 class GpuExpertMetricsTest {
-    private static final ExpertOptions OPTIONS = ExpertOptions.experts(4)
-            .hidden(128)
-            .maxTokensPerRank(4)
-            .topK(2)
-            .timeout(Patience.BOUND);
+    private static final ExpertOptions OPTIONS =
+            ExpertOptions.experts(4).hidden(128).maxTokensPerRank(4).topK(2).timeout(Patience.BOUND);
 
     private static GpuExpertCallMetrics of(GpuExpertBuffer buffer, ExpertCallKind kind) {
         return buffer.metrics().calls().stream()
@@ -89,8 +86,8 @@ class GpuExpertMetricsTest {
             MemoryRegion weights = ranks.region(0, 4 * 2 * Float.BYTES);
             ranks.bytes(0, choices).fill(-1);
             GpuNormalLayout layout = buffer.normalMode().prepareLayout(choices, 0, 4);
-            GpuNormalDispatch dispatch = buffer.normalMode()
-                    .prepareDispatch(x, 0, choices, 0, weights, 0, layout, NormalOptions.defaults());
+            GpuNormalDispatch dispatch =
+                    buffer.normalMode().prepareDispatch(x, 0, choices, 0, weights, 0, layout, NormalOptions.defaults());
             assertThat(ranks.start(0, layout::start)).succeedsWithin(Patience.BOUND);
             assertThat(GpuExpertRanks.failure(ranks.start(0, dispatch::start)))
                     .isInstanceOf(CollectiveTimeoutException.class);
