@@ -11,6 +11,9 @@ module io.sluice.vertx {
     requires static io.sluice.collectives;
     // only with experts
     requires static io.sluice.experts;
+    // only with either of them on GPUs
+    requires static io.sluice.collectives.cuda;
+    requires static io.sluice.experts.cuda;
     // only to export metrics
     requires static io.sluice.metrics;
     requires static micrometer.core;

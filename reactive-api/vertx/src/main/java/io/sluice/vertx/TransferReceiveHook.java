@@ -1,11 +1,12 @@
 package io.sluice.vertx;
 
+import io.sluice.engine.TooManyPendingException;
 import io.sluice.experts.ReceiveHook;
 import io.vertx.core.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * The second half of a call of {@link TransferExpertBuffer} whose sends are posted. Nothing works for the call until it is
+ * The second half of a call of {@link TransferExpertBuffer}, or of one in memory of GPUs, whose sends are posted. Nothing works for the call until it is
  * completed. May be used from any thread.
  *
  * @param <R> the type of the call's result
@@ -31,7 +32,13 @@ public final class TransferReceiveHook<R> {
             if (!used.compareAndSet(false, true)) {
                 throw new IllegalStateException("the call was completed before");
             }
-            hook.complete(end::finish);
+            try {
+                hook.complete(end::finish);
+            } catch (TooManyPendingException full) {
+                // of a GPU: nothing was started
+                used.set(false);
+                throw full;
+            }
         });
     }
 }
