@@ -4,6 +4,7 @@ import io.sluice.collectives.Team;
 import io.sluice.engine.SignalCallback;
 import io.sluice.engine.SignalWait;
 import io.vertx.core.Future;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BiFunction;
@@ -34,6 +35,7 @@ record OpenGpuWork(ClientContext client, Supplier<CompletableFuture<Void>> closi
             return client.mailbox()
                     .context()
                     .executeBlocking(opening::get, true)
+                    .map(Objects::requireNonNull)
                     .compose(forming -> client.answer(() -> forming.thenApply(
                             opened -> face.apply(begun(client, team, () -> closing.apply(opened)), opened))));
         } catch (RejectedExecutionException poolClosed) {
@@ -85,7 +87,7 @@ record OpenGpuWork(ClientContext client, Supplier<CompletableFuture<Void>> closi
 
     @Override
     public void cancel() {
-        closing.get();
+        CompletableFuture<Void> unused = closing.get();
     }
 
     @Override
