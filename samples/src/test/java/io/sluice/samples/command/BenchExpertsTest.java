@@ -8,7 +8,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -76,6 +78,57 @@ class BenchExpertsTest {
             assertThat(bench.err())
                     .contains("no communication back end 'pigeon'")
                     .doesNotContain("\tat ");
+        }
+    }
+
+    /** Over what stands in for NCCL, on the software GPU: each process has a GPU and the library for itself. */
+    @Test
+    void measuresAndVerifiesOverNccl() throws IOException {
+        Path objects =
+                Path.of("../native/target/native-objects").toAbsolutePath().normalize();
+        Path stand = objects.resolve("libsoftnccl.so");
+        Assumptions.assumeTrue(Files.exists(stand), "no stand-in for NCCL: the module native has not been built");
+        Path json = folder.resolve("out.json");
+        Map<String, String> environment = Map.of(
+                "SLUICE_NCCL_LIBRARY",
+                stand.toString(),
+                "SOFT_GPU_DEVICES",
+                "2",
+                "JDK_JAVA_OPTIONS",
+                "-Dsluice.cuda.library=" + objects.resolve("libsoftgpu.so"));
+        String[] options = {
+            "--experts-total",
+            "4",
+            "--ranks",
+            "2",
+            "--backend",
+            "nccl",
+            "--transport",
+            "shm",
+            "--duration",
+            BenchProgramTest.millis(10),
+            "--json",
+            json.toString(),
+            "--verify"
+        };
+        try (SluiceProcess bench = SluiceProcess.start(folder, environment, arguments("low-latency", options))) {
+            assertThat(bench.awaitEnd()).as(bench::toString).isZero();
+            JsonNode line = SluiceProcess.jsonLines(Files.readString(json)).getFirst();
+            assertThat(line.get("backend").asText()).isEqualTo("nccl");
+            assertThat(line.get("ranks").asInt()).isEqualTo(2);
+            assertThat(line.get("verified").asBoolean()).isTrue();
+            assertThat(line.get("errors").asLong()).isZero();
+        }
+    }
+
+    @Test
+    void aBackEndWhoseLibraryIsMissingSaysSo() throws IOException {
+        try (SluiceProcess bench = SluiceProcess.start(
+                folder,
+                Map.of("SLUICE_NCCL_LIBRARY", "libnccl-absent.so.2"),
+                arguments("low-latency", "--experts-total", "4", "--backend", "nccl"))) {
+            assertThat(bench.awaitEnd()).as(bench::toString).isEqualTo(ExitCodes.FAILED);
+            assertThat(bench.err()).contains("libnccl-absent.so.2").doesNotContain("\tat ");
         }
     }
 
