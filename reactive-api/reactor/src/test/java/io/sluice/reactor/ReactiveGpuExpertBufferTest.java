@@ -24,6 +24,7 @@ import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -191,6 +192,7 @@ class ReactiveGpuExpertBufferTest {
     }
 
     @Test
+    @Tag("soak")
     void aRankThatDoesNotComeIsATypedError() {
         try (ReactiveGpus gpus = new ReactiveGpus()) {
             List<ReactiveGpuExpertBuffer> buffers = create(gpus, OPTIONS.timeout(Duration.ofMillis(200)));

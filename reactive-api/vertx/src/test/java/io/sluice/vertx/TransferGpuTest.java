@@ -41,6 +41,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -147,6 +148,7 @@ class TransferGpuTest {
     }
 
     @Test
+    @Tag("soak")
     void errorsAreTypedAndAClientClosesItsGpuTeam(Vertx vertx) throws Exception {
         form(vertx);
         List<TransferGpuTeam> gpus = formGpus(OPTIONS.withTimeout(Duration.ofMillis(200)));
@@ -185,6 +187,7 @@ class TransferGpuTest {
     }
 
     @Test
+    @Tag("soak")
     void expertCallsAndHooksBringTokensThereAndBack(Vertx vertx) throws Exception {
         form(vertx);
         List<TransferGpuExpertBuffer> buffers = create();

@@ -76,13 +76,14 @@ class BenchExpertsTest {
                 SluiceProcess.run(folder, arguments("low-latency", "--experts-total", "4", "--backend", "pigeon"))) {
             assertThat(bench.awaitEnd()).as(bench::toString).isEqualTo(ExitCodes.FAILED);
             assertThat(bench.err())
-                    .contains("no communication back end 'pigeon'")
+                    .contains("no communication back end 'pigeon'; there are sluice, nccl, nvshmem")
                     .doesNotContain("\tat ");
         }
     }
 
     /** Over what stands in for NCCL, on the software GPU: each process has a GPU and the library for itself. */
     @Test
+    @Tag("soak")
     void measuresAndVerifiesOverNccl() throws IOException {
         Path objects =
                 Path.of("../native/target/native-objects").toAbsolutePath().normalize();
@@ -122,6 +123,7 @@ class BenchExpertsTest {
     }
 
     @Test
+    @Tag("soak")
     void aBackEndWhoseLibraryIsMissingSaysSo() throws IOException {
         try (SluiceProcess bench = SluiceProcess.start(
                 folder,
