@@ -10,12 +10,12 @@ public enum GpuMeter implements ExportedMeter {
             "sluice.gpu.collective.operations",
             Type.COUNTER,
             "",
-            "Collectives that the GPU is through with, successful or not; way is messages or memory",
+            "Collectives that the GPU is through with, successful or not; algorithm is messages, pushes or direct",
             "team",
             "rank",
             "device",
             "kind",
-            "way"),
+            "algorithm"),
     /** The size of collectives of GPUs. */
     COLLECTIVE_BYTES(
             "sluice.gpu.collective.bytes",
@@ -26,7 +26,7 @@ public enum GpuMeter implements ExportedMeter {
             "rank",
             "device",
             "kind",
-            "way"),
+            "algorithm"),
     /** Collectives of GPUs that have not ended. */
     COLLECTIVE_IN_FLIGHT(
             "sluice.gpu.collective.in.flight",
@@ -37,7 +37,7 @@ public enum GpuMeter implements ExportedMeter {
             "rank",
             "device",
             "kind",
-            "way"),
+            "algorithm"),
     /** How collectives of GPUs were started. */
     COLLECTIVE_STARTS(
             "sluice.gpu.collective.starts",

@@ -36,7 +36,11 @@ final class GpuTeamBinding {
     private synchronized void refresh() {
         for (GpuCollectiveMetrics each : metrics.collectives()) {
             if (known.add(each)) {
-                Tags own = tags.and("kind", each.kind().toString(), "way", each.exchanges() ? "messages" : "memory");
+                Tags own = tags.and(
+                        "kind",
+                        each.kind().toString(),
+                        "algorithm",
+                        each.algorithm().label());
                 meters.counter(GpuMeter.COLLECTIVE_OPERATIONS, own, each, GpuCollectiveMetrics::ended);
                 meters.counter(GpuMeter.COLLECTIVE_BYTES, own, each, GpuCollectiveMetrics::bytes);
                 meters.gauge(GpuMeter.COLLECTIVE_IN_FLIGHT, own, each, GpuCollectiveMetrics::inFlight);

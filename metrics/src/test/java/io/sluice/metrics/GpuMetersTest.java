@@ -54,7 +54,7 @@ class GpuMetersTest {
                     "rank=\"0\"",
                     "device=\"" + GPU + "\"",
                     "kind=\"barrier\"",
-                    "way=\"messages\""
+                    "algorithm=\"messages\""
                 };
                 // the other rank is not there yet
                 assertThat(Scrape.of(registry.scrape()).value("sluice_gpu_collective_in_flight", barriers))

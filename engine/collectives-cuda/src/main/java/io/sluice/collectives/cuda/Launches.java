@@ -241,8 +241,7 @@ final class Launches {
             }
             work.launch(kernels.copy(), shape(bytes), with(copies.arguments));
         }
-        return new GpuCollective(
-                owner, kind, GpuAlgorithm.DIRECT, Math.max(sourceBytes, targetBytes), work.build());
+        return new GpuCollective(owner, kind, GpuAlgorithm.DIRECT, Math.max(sourceBytes, targetBytes), work.build());
     }
 
     /** Of more than two ranks each gets a part from the root and passes it on, so that all links carry their share. */

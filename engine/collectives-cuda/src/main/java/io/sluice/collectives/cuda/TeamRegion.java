@@ -98,8 +98,7 @@ public final class TeamRegion implements AutoCloseable {
 
     /** Whether the connection to a rank has ended. */
     boolean isLost(int of) {
-        return of != rank
-                && shared.of(of).connection().state().compareTo(ConnectionState.CLOSED) >= 0;
+        return of != rank && shared.of(of).connection().state().compareTo(ConnectionState.CLOSED) >= 0;
     }
 
     void check(Team user, long offset, long bytes) {

@@ -74,8 +74,8 @@ final class GpuRanks implements AutoCloseable {
     private void openTeams(int size, EngineObserver ofTheFirst) {
         for (int i = 0; i < size; i++) {
             EngineOptions.Builder options = PatientOptions.builder().transports(List.of("shm", "tcp", "cuda"));
-            engines.add(TransferEngine.open(
-                    i == 0 ? options.observer(ofTheFirst).build() : options.build()));
+            engines.add(
+                    TransferEngine.open(i == 0 ? options.observer(ofTheFirst).build() : options.build()));
         }
         List<CompletableFuture<Team>> forming = new ArrayList<>();
         for (int i = 0; i < size; i++) {

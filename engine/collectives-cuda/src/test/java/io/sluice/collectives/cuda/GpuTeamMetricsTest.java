@@ -26,15 +26,15 @@ class GpuTeamMetricsTest {
         return ranks.gpu(rank).allReduce(region, 0, region, 0, count, ElementType.INT32, ReduceOperation.SUM);
     }
 
-    private static GpuCollectiveMetrics of(GpuRanks ranks, int rank, CollectiveKind kind, boolean exchanges) {
+    private static GpuCollectiveMetrics of(GpuRanks ranks, int rank, CollectiveKind kind, GpuAlgorithm algorithm) {
         return ranks.gpu(rank).metrics().collectives().stream()
-                .filter(each -> each.kind() == kind && each.exchanges() == exchanges)
+                .filter(each -> each.kind() == kind && each.algorithm() == algorithm)
                 .findFirst()
                 .orElseThrow();
     }
 
     @Test
-    void startsAreCountedByKindAndWayAndThoseInGraphsAsWell() {
+    void startsAreCountedByKindAndAlgorithmAndThoseInGraphsAsWell() {
         try (GpuRanks ranks = GpuRanks.form(2, OPTIONS)) {
             List<TeamRegion> regions = ranks.share(16 << 10);
             GpuTeamMetrics metrics = ranks.gpu(0).metrics();
@@ -43,7 +43,7 @@ class GpuTeamMetricsTest {
             assertThat(metrics.gpu()).isEqualTo(ranks.device(0));
             // one of them waits for the other rank
             CompletableFuture<Void> first = ranks.start(0, sum(ranks, 0, regions.get(0), 100));
-            GpuCollectiveMetrics small = of(ranks, 0, CollectiveKind.ALL_REDUCE, true);
+            GpuCollectiveMetrics small = of(ranks, 0, CollectiveKind.ALL_REDUCE, GpuAlgorithm.MESSAGES);
             assertThat(small.started()).isEqualTo(1);
             assertThat(small.ended()).isZero();
             assertThat(small.inFlight()).isEqualTo(1);
@@ -54,7 +54,9 @@ class GpuTeamMetricsTest {
             assertThat(small.bytes()).isEqualTo(400);
             ranks.start(List.of(sum(ranks, 0, regions.get(0), 1000), sum(ranks, 1, regions.get(1), 1000)))
                     .forEach(Patience::await);
-            assertThat(of(ranks, 0, CollectiveKind.ALL_REDUCE, false).bytes()).isEqualTo(4000);
+            assertThat(of(ranks, 0, CollectiveKind.ALL_REDUCE, GpuAlgorithm.DIRECT)
+                            .bytes())
+                    .isEqualTo(4000);
             // enough for the memory of works to be used again
             for (int i = 0; i < 40; i++) {
                 startGraphs(ranks, regions, 50);
@@ -62,7 +64,7 @@ class GpuTeamMetricsTest {
             assertThat(small.started()).isEqualTo(2001);
             assertThat(small.ended()).isEqualTo(2001);
             assertThat(small.bytes()).isEqualTo(2001 * 400);
-            GpuCollectiveMetrics gathers = of(ranks, 1, CollectiveKind.ALL_GATHER, true);
+            GpuCollectiveMetrics gathers = of(ranks, 1, CollectiveKind.ALL_GATHER, GpuAlgorithm.MESSAGES);
             assertThat(gathers.ended()).isEqualTo(40);
             // the blocks of both ranks
             assertThat(gathers.bytes()).isEqualTo(40 * 2 * 64);
@@ -116,7 +118,7 @@ class GpuTeamMetricsTest {
         try (GpuRanks ranks = GpuRanks.form(2, OPTIONS)) {
             metrics = ranks.gpu(0).metrics();
             ranks.start(List.of(ranks.gpu(0).barrier(), ranks.gpu(1).barrier())).forEach(Patience::await);
-            barriers = of(ranks, 0, CollectiveKind.BARRIER, true);
+            barriers = of(ranks, 0, CollectiveKind.BARRIER, GpuAlgorithm.MESSAGES);
         }
         assertThat(barriers.ended()).isEqualTo(1);
         assertThat(barriers.bytes()).isZero();
