@@ -54,7 +54,7 @@ class GpuTeamMetricsTest {
             assertThat(small.bytes()).isEqualTo(400);
             ranks.start(List.of(sum(ranks, 0, regions.get(0), 1000), sum(ranks, 1, regions.get(1), 1000)))
                     .forEach(Patience::await);
-            assertThat(of(ranks, 0, CollectiveKind.ALL_REDUCE, GpuAlgorithm.DIRECT)
+            assertThat(of(ranks, 0, CollectiveKind.ALL_REDUCE, GpuAlgorithm.PUSHES)
                             .bytes())
                     .isEqualTo(4000);
             // enough for the memory of works to be used again
