@@ -12,7 +12,7 @@ import java.util.List;
 /**
  * Exports what a team of GPUs counts to Micrometer registries: the meters of {@link GpuMeter} that are {@linkplain
  * GpuMeter#isOfTeams() of teams}; needs {@code sluice-collectives-cuda}. It adds nothing to the path of a collective. The meters of a
- * kind and way are registered when a registry reads the existing ones after the first such collective was started, so they appear at
+ * kind and algorithm are registered when a registry reads the existing ones after the first such collective was started, so they appear at
  * the next reading.
  *
  * <p>Bind a GPU team once to a registry, and give those of one team different tags. A registry keeps the metrics until this object is

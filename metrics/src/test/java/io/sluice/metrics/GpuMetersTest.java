@@ -37,7 +37,9 @@ class GpuMetersTest {
         try (LinkedTeams teams = LinkedTeams.form("shm", "tcp", "cuda")) {
             List<GpuTeam> gpus = Stream.of(0, 1)
                     .map(rank -> GpuTeam.form(
-                            teams.team(rank), GPU, GpuTeamOptions.defaults().withBlocks(4)))
+                            teams.team(rank),
+                            GPU,
+                            GpuTeamOptions.defaults().withBlocks(4).withTimeout(Patience.BOUND)))
                     .toList()
                     .stream()
                     .map(Patience::await)

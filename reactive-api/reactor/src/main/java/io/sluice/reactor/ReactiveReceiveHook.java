@@ -10,8 +10,8 @@ import java.util.function.Function;
 import reactor.core.publisher.Mono;
 
 /**
- * The second half of a call of {@link ReactiveExpertBuffer}, or of one in memory of GPUs, whose sends are posted. No thread works for the call until its
- * Mono is subscribed to. May be used from any thread.
+ * The second half of a call of {@link ReactiveExpertBuffer}, or of one in memory of GPUs, whose sends are posted. No thread
+ * works for the call until its Mono is subscribed to. May be used from any thread.
  *
  * @param <R> the type of the call's result
  */

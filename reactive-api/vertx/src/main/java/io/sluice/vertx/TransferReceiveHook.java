@@ -6,8 +6,8 @@ import io.vertx.core.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * The second half of a call of {@link TransferExpertBuffer}, or of one in memory of GPUs, whose sends are posted. Nothing works for the call until it is
- * completed. May be used from any thread.
+ * The second half of a call of {@link TransferExpertBuffer}, or of one in memory of GPUs, whose sends are posted. Nothing
+ * works for the call until it is completed. May be used from any thread.
  *
  * @param <R> the type of the call's result
  */

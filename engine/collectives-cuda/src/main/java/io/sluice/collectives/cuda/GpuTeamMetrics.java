@@ -37,7 +37,7 @@ public interface GpuTeamMetrics {
     String gpu();
 
     /**
-     * Returns the figures of each kind and way of which at least one was started here.
+     * Returns the figures of each kind and algorithm of which at least one was started here.
      *
      * @return a list that is not changed any more; its elements are the same objects in each call, and go on counting
      */

@@ -11,7 +11,7 @@ import java.util.Objects;
  * @param pushBytes up to how many bytes a rank sends to all others together when it pushes the vectors of an all-reduce or a
  *     reduce-scatter into the team's memory, from 768 KiB or {@code exchangeBytes} on, whichever is less; 0 to 64 MiB, where 0 is never.
  *     Source, target and blocks must lie at multiples of 16 bytes in their regions. The team's memory on each GPU has room for twice
- *     what all ranks push
+ *     what all ranks push into it
  * @param blocks the most blocks, of 512 threads, that a kernel has, 1 to 256. Few leave more of the GPU to others. Kernels that
  *     exchange messages use all of them from 1 MiB on; others have at most 128, which take all the bandwidth of NVLink
  * @param timeout how long a kernel waits for the other ranks before the team ends with an error, positive

@@ -112,7 +112,7 @@ class GpuTeamFailureTest {
             // the memory of the rank is gone then, and the team does not know why
             @Override
             public void connectionChanged(Connection connection, ConnectionState state, String reason) {
-                GpuCollective started = collective.getAndSet(null);
+                GpuCollective started = state.compareTo(ConnectionState.CLOSED) < 0 ? null : collective.getAndSet(null);
                 if (started != null) {
                     try {
                         start.complete(started.start());

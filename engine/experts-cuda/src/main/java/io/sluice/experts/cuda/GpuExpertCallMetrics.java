@@ -20,7 +20,8 @@ public interface GpuExpertCallMetrics {
 
     /**
      * Returns how many of them the stream is through with. Once a call has failed, those behind it do nothing and are counted all the
-     * same: see {@link GpuExpertMetrics#hasFailed}.
+     * same: see {@link GpuExpertMetrics#hasFailed}. Those that were started without
+     * numbers count with a later one.
      *
      * @return a count
      */
