@@ -124,7 +124,15 @@ class RealPrometheusTest {
                         "GPUs: Bytes by GPU",
                         "GPUs: Launches by GPU",
                         "GPUs: Mean time of a request on the GPU",
-                        "GPUs: Memory of GPUs");
+                        "GPUs: Memory of GPUs",
+                        "Collectives and experts on GPUs: Collectives of GPUs",
+                        "Collectives and experts on GPUs: Bytes of collectives of GPUs",
+                        "Collectives and experts on GPUs: Collectives of GPUs in flight",
+                        "Collectives and experts on GPUs: Starts of collectives of GPUs, and failures",
+                        "Collectives and experts on GPUs: Dispatches and combines of GPUs",
+                        "Collectives and experts on GPUs: Tokens of GPUs",
+                        "Collectives and experts on GPUs: Dispatches and combines of GPUs in flight",
+                        "Collectives and experts on GPUs: Starts of calls on GPUs, and failures");
         assertThat(EMPTY)
                 .filteredOn(query -> exempt.stream().noneMatch(query::startsWith))
                 .isEmpty();

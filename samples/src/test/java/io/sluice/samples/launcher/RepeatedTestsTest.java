@@ -36,7 +36,7 @@ class RepeatedTestsTest {
                 .containsExactly("-Dsluice.verbs.library=" + objects("libsoftadapter.so"));
         // those of an execution of its own are not for all tests
         assertThat(ofModule("module_libraries", "engine/core")).isEmpty();
-        assertThat(ofModule("module_libraries", "engine/collectives")).isEmpty();
+        assertThat(ofModule("module_libraries", "reactive-api/directory")).isEmpty();
     }
 
     @Test
