@@ -78,7 +78,7 @@ class RoundBackend implements CommBackend, RoundWorker.Loop {
     /** Opens the exchange on a thread, once the loop listens to the other ranks. Closes it and the doorbell if it cannot. */
     static CompletableFuture<CommBackend> open(String type, Team team, Exchange exchange, Doorbell doorbell) {
         RoundBackend backend = new RoundBackend(type, team, exchange, doorbell);
-        if (!backend.loop.offer(backend::start)) {
+        if (!backend.loop.begin(backend::start)) {
             backend.worker.abandon(backend, backend.teamIsOver(null));
         }
         return backend.within(LONGEST_OPEN_SECONDS, "open", backend.worker.opened)
@@ -112,7 +112,6 @@ class RoundBackend implements CommBackend, RoundWorker.Loop {
 
     private void start() {
         try {
-            loop.enter();
             doorbell.listen(worker::want, this::peerFailed);
             team.whenFailed(worker::lose);
             team.ended().whenComplete((nothing, error) -> worker.fail(teamIsOver(error)));

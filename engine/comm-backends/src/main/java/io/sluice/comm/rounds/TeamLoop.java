@@ -4,6 +4,7 @@ import io.sluice.engine.EngineLoop;
 import io.sluice.engine.SluiceException;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +22,8 @@ final class TeamLoop {
     private final String name;
     private final Queue<Runnable> late = new ConcurrentLinkedQueue<>();
     private final AtomicInteger lateTasks = new AtomicInteger();
+    // a first task that was taken runs, also when the engine closes
+    private final CountDownLatch begun = new CountDownLatch(1);
     private volatile @Nullable Thread thread;
 
     /**
@@ -33,11 +36,19 @@ final class TeamLoop {
         this.name = name;
     }
 
-    /** Remembers the thread. Called by the first task. */
-    void enter() {
-        if (loop.inLoop()) {
-            thread = Thread.currentThread();
+    /** Runs the first task on the loop, before which nothing else is to be called; false if the engine is closed. */
+    boolean begin(Runnable first) {
+        boolean isTaken = offer(() -> {
+            if (loop.inLoop()) {
+                thread = Thread.currentThread();
+            }
+            begun.countDown();
+            first.run();
+        });
+        if (!isTaken) {
+            begun.countDown();
         }
+        return isTaken;
     }
 
     /** Runs a task on the loop; false if the engine is closed. */
@@ -90,10 +101,15 @@ final class TeamLoop {
     }
 
     private void awaitEnd() {
-        Thread ending = thread;
-        while (ending != null && ending.isAlive()) {
+        boolean hasEnded = false;
+        while (!hasEnded) {
             try {
-                ending.join();
+                begun.await();
+                Thread ending = thread;
+                if (ending != null) {
+                    ending.join();
+                }
+                hasEnded = true;
             } catch (InterruptedException e) {
                 LOG.debug("{} still waits for the loop's thread", name, e);
             }
