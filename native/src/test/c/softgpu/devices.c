@@ -9,7 +9,7 @@ atomic_int sticky;
 static struct device devices[MAXIMUM_DEVICES];
 static int visible[MAXIMUM_DEVICES];
 static int visible_count;
-static bool peers;
+static atomic_bool peers;
 static size_t memory_bytes;
 static pthread_once_t set_up_once = PTHREAD_ONCE_INIT;
 
@@ -39,7 +39,7 @@ static bool is_named(int index, const char *text) {
 static void set_up(void) {
     int count = (int)number("SOFT_GPU_DEVICES", 2);
     count = count < 0 ? 0 : count > MAXIMUM_DEVICES ? MAXIMUM_DEVICES : count;
-    peers = getenv("SOFT_GPU_NO_PEERS") == NULL;
+    atomic_store(&peers, getenv("SOFT_GPU_NO_PEERS") == NULL);
     memory_bytes = (size_t)number("SOFT_GPU_MEMORY", UINT64_C(64) << 30);
     atomic_store(&fault_delay, number("SOFT_GPU_DELAY_NANOS", 0));
     for (int i = 0; i < MAXIMUM_DEVICES; i++) {
@@ -88,7 +88,12 @@ int ordinal_of(int index) {
 
 bool devices_are_peers(void) {
     device_count();
-    return peers;
+    return atomic_load(&peers);
+}
+
+EXPORT void soft_gpu_peers(int on) {
+    device_count();
+    atomic_store(&peers, on != 0);
 }
 
 size_t device_memory(void) {

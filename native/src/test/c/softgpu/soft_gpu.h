@@ -22,6 +22,8 @@ void soft_gpu_delay(uint64_t nanoseconds);
 void soft_gpu_hang(int hang);
 /* So many more operations of streams are carried out, then one fails with an illegal address; -1 for none. */
 void soft_gpu_fault_after(int64_t operations);
+/* Whether GPUs reach each other's memory; what is mapped stays. */
+void soft_gpu_peers(int on);
 /* Opening handles and descriptors of other processes fails. */
 void soft_gpu_refuse_import(int refuse);
 /* The host's memory cannot be registered. */

@@ -36,6 +36,7 @@ final class CudaTransport implements Transport {
 
     private final CudaOptions options;
     private final Gpus gpus;
+    private final Set<MemoryKind> partial;
     private final MappingThread thread = new MappingThread("sluice-cuda-mappings");
     private final MappingThread pins = new MappingThread("sluice-cuda-pins");
     private final ReleaseThread releases = new ReleaseThread();
@@ -46,6 +47,8 @@ final class CudaTransport implements Transport {
     CudaTransport(CudaOptions options) {
         this.options = options;
         this.gpus = new Gpus(options.blocks());
+        // where a GPU does not reach another the bytes are staged
+        this.partial = gpus.reachAll() ? HOST : BOTH;
         this.rings = new PinnedRings(gpus, pins, releases, options.stagingBytes(), !options.copyEngines());
     }
 
@@ -61,7 +64,7 @@ final class CudaTransport implements Transport {
 
     @Override
     public Set<MemoryKind> partial() {
-        return HOST;
+        return partial;
     }
 
     @Override

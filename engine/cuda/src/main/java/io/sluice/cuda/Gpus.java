@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 final class Gpus implements AutoCloseable {
     private final List<String> ids;
     private final int blocks;
-    private final boolean[] additions;
+    // from each to each, as the driver says
+    private final int[] links;
     private final List<GpuMetrics> metrics;
     // copied on change
     private volatile @Nullable Gpu[] opened;
@@ -26,20 +27,44 @@ final class Gpus implements AutoCloseable {
     Gpus(int blocks) {
         this.ids = ids();
         this.blocks = blocks;
-        this.additions = additions(ids.size());
+        this.links = links(ids.size());
         this.metrics = ids.stream().map(GpuMetrics::new).toList();
         this.opened = new @Nullable Gpu[ids.size()];
     }
 
-    private static boolean[] additions(int count) {
-        boolean[] adds = new boolean[count * count];
-        for (int i = 0; i < adds.length; i++) {
+    private static int[] links(int count) {
+        int[] links = new int[count * count];
+        for (int i = 0; i < links.length; i++) {
             int from = i / count;
             int to = i % count;
-            int link = from == to ? CudaDevice.LINK_NATIVE_ATOMICS : CudaDevice.link(from, to);
-            adds[i] = link >= 0 && (link & CudaDevice.LINK_NATIVE_ATOMICS) != 0;
+            int link = CudaDevice.LINK_ACCESS | CudaDevice.LINK_NATIVE_ATOMICS;
+            links[i] = Math.max(0, from == to ? link : CudaDevice.link(from, to));
         }
-        return adds;
+        return links;
+    }
+
+    private boolean has(int from, int to, int bit) {
+        return (links[from * ids.size() + to] & bit) != 0;
+    }
+
+    /** Whether each reaches the memory of each. */
+    boolean reachAll() {
+        return Arrays.stream(links).allMatch(link -> (link & CudaDevice.LINK_ACCESS) != 0);
+    }
+
+    /** Whether none of those that are open, of which there is one, reaches the memory of a GPU that this process sees. */
+    boolean isOutOfReach(String owner) {
+        int to = ordinal(owner);
+        boolean some = false;
+        for (int from = 0; to >= 0 && from < ids.size(); from++) {
+            if (isOpen(from)) {
+                if (has(from, to, CudaDevice.LINK_ACCESS)) {
+                    return false;
+                }
+                some = true;
+            }
+        }
+        return some;
     }
 
     private static List<String> ids() {
@@ -103,7 +128,7 @@ final class Gpus implements AutoCloseable {
     /** Whether additions of one GPU to words of another are atomic. */
     boolean addsTo(int ordinal, String owner) {
         int to = ordinal(owner);
-        return to >= 0 && additions[ordinal * ids.size() + to];
+        return to >= 0 && has(ordinal, to, CudaDevice.LINK_NATIVE_ATOMICS);
     }
 
     /** Keeps what is open as it is until {@link #leave}, on the same thread; false if this is closed, or is being closed. */

@@ -97,6 +97,10 @@ final class PeerMemory implements CudaRemoteKey.Lender {
                         || !local.gpu().id().equals(read.gpu()))) {
             throw new ProtocolException("the peer's keys contradict this process's own memory");
         }
+        if (gpus.isOutOfReach(read.gpu())) {
+            throw new MemoryNotAccessibleException(
+                    "the GPUs that this engine uses have no peer access to the memory of " + read.gpu());
+        }
         if (keys.containsKey(handle)) {
             throw new ProtocolException("the peer uses a handle twice");
         }

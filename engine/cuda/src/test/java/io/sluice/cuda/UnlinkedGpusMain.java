@@ -1,20 +1,17 @@
 package io.sluice.cuda;
 
 import io.sluice.engine.Connection;
+import io.sluice.engine.ConnectionPath;
 import io.sluice.engine.MemoryKind;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
-import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.testkit.Patience;
 import io.sluice.testkit.PatientOptions;
 import java.util.List;
 
-/**
- * A process whose GPUs do not reach each other. It attaches a region of the other GPU and says how that ends; then one of the same GPU,
- * and writes to it.
- */
+/** A process whose GPUs do not reach each other. It writes to a region of the other GPU, then to one of the same, and says by which path. */
 final class UnlinkedGpusMain {
     private static final int BYTES = 4096;
 
@@ -37,12 +34,15 @@ final class UnlinkedGpusMain {
             MemoryRegion far = region(target, 1);
             MemoryRegion near = region(target, 0);
             Connection connection = Patience.await(initiator.connect(target.address()));
-            SluiceException refusal = Patience.failure(connection.attach(far.descriptor()), SluiceException.class);
-            System.out.println(refusal.getClass().getSimpleName() + ": " + refusal.getMessage());
-            RemoteRegion remote = Patience.await(connection.attach(near.descriptor()));
             SoftGpu.write(0, local.memory().address(), new byte[] {1, 2, 3});
-            Patience.await(Ends.write(local, 0, remote, 0, BYTES));
-            System.out.println(List.of(SoftGpu.read(0, near.memory().address(), 3)[2]));
+            for (int gpu = 1; gpu >= 0; gpu--) {
+                MemoryRegion to = gpu == 1 ? far : near;
+                RemoteRegion remote = Patience.await(connection.attach(to.descriptor()));
+                ConnectionPath path = remote.path(MemoryKind.CUDA);
+                System.out.println(path.transport() + ": " + path.reason());
+                Patience.await(Ends.write(local, 0, remote, 0, BYTES));
+                System.out.println(SoftGpu.read(gpu, to.memory().address(), 3)[2]);
+            }
         }
     }
 }
