@@ -153,6 +153,7 @@ public final class GpuTeam {
                 stream.device(),
                 CompletableFuture.completedFuture(region),
                 CompletableFuture.completedFuture(null),
+                RegionMapping.NONE,
                 nextNumber());
     }
 

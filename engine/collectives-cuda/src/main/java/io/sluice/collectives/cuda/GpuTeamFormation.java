@@ -80,6 +80,7 @@ final class GpuTeamFormation {
                         gpu,
                         scratch,
                         CompletableFuture.allOf(words, stream, kernels),
+                        RegionMapping.NONE,
                         0,
                         options.exchangeBytes(),
                         options.pushBytes(),

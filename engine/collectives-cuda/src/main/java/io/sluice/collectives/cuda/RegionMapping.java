@@ -9,6 +9,7 @@ import io.sluice.cuda.MappedRegion;
 import io.sluice.engine.MemoryNotAccessibleException;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.StartEvent;
 import java.lang.foreign.ValueLayout;
@@ -31,10 +32,14 @@ final class RegionMapping {
     private static final int COMMON_WORD = 1;
     private static final long MAPPED = 1;
 
+    /** Takes no region's place. */
+    static final TeamRegion.Substitute NONE = (rank, region, why) -> CompletableFuture.failedFuture(why);
+
     private final Team team;
     private final String gpu;
     private final CompletableFuture<MemoryRegion> local;
     private final CompletableFuture<?> other;
+    private final TeamRegion.Substitute substitute;
     private final long[] common;
     private final int number;
     private final MemoryRegion status;
@@ -45,12 +50,14 @@ final class RegionMapping {
             String gpu,
             CompletableFuture<MemoryRegion> local,
             CompletableFuture<?> other,
+            TeamRegion.Substitute substitute,
             int number,
             long[] common) {
         this.team = team;
         this.gpu = gpu;
         this.local = local;
         this.other = other;
+        this.substitute = substitute;
         this.number = number;
         this.common = digest(common);
         this.status = team.engine().allocate((team.size() + 1L) * STATUS_WORDS * Long.BYTES, RegionOptions.readOnly());
@@ -61,6 +68,7 @@ final class RegionMapping {
      *
      * @param local completed; if with an error, that is what all ranks fail of
      * @param other what must succeed as well
+     * @param substitute for regions that kernels do not reach
      * @param number of the region, see {@link TeamRegion#number}
      * @param common numbers that all ranks must give
      */
@@ -69,10 +77,11 @@ final class RegionMapping {
             String gpu,
             CompletableFuture<MemoryRegion> local,
             CompletableFuture<?> other,
+            TeamRegion.Substitute substitute,
             int number,
             long... common) {
         try {
-            return new RegionMapping(team, gpu, local, other, number, common).start();
+            return new RegionMapping(team, gpu, local, other, substitute, number, common).start();
         } catch (SluiceException | IllegalStateException e) {
             return CompletableFuture.failedFuture(e);
         }
@@ -131,11 +140,17 @@ final class RegionMapping {
     private CompletableFuture<Void> mapAll(SharedRegion shared) {
         List<CompletableFuture<MappedRegion>> mapping = new ArrayList<>();
         for (int rank = 0; rank < team.size(); rank++) {
-            mapping.add(
-                    rank == team.rank() ? local.thenApply(MappedRegion::of) : MappedRegion.of(shared.of(rank), gpu));
+            mapping.add(rank == team.rank() ? local.thenApply(MappedRegion::of) : map(rank, shared.of(rank)));
         }
         mapped = mapping;
         return CompletableFuture.allOf(mapping.toArray(CompletableFuture[]::new));
+    }
+
+    private CompletableFuture<MappedRegion> map(int rank, RemoteRegion region) {
+        return MappedRegion.of(region, gpu)
+                .exceptionallyComposeAsync(error -> cause(error) instanceof MemoryNotAccessibleException why
+                        ? substitute.of(rank, region, why)
+                        : CompletableFuture.failedFuture(error));
     }
 
     private void putStatus(boolean isMapped) {
@@ -198,7 +213,10 @@ final class RegionMapping {
     }
 
     private static Throwable cause(CompletableFuture<?> failed) {
-        Throwable error = failed.exceptionNow();
+        return cause(failed.exceptionNow());
+    }
+
+    private static Throwable cause(Throwable error) {
         return error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
     }
 }

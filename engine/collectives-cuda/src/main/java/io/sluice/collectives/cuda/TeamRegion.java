@@ -5,7 +5,9 @@ import io.sluice.collectives.Team;
 import io.sluice.cuda.GpuWork;
 import io.sluice.cuda.MappedRegion;
 import io.sluice.engine.ConnectionState;
+import io.sluice.engine.MemoryNotAccessibleException;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RemoteRegion;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -69,7 +71,43 @@ public final class TeamRegion implements AutoCloseable {
      */
     public static CompletableFuture<TeamRegion> map(
             Team team, String gpu, CompletableFuture<MemoryRegion> local, CompletableFuture<?> other, long... common) {
-        return RegionMapping.map(team, gpu, local, other, 0, common);
+        return RegionMapping.map(team, gpu, local, other, RegionMapping.NONE, 0, common);
+    }
+
+    /**
+     * Shares a region of each rank and maps it as {@link #map(Team, String, CompletableFuture, CompletableFuture, long...)} does. Where a
+     * rank's region is reached, but not by kernels, as on another host or without peer access, the substitute takes its place.
+     *
+     * @param team of ranks whose engines have the transport {@code cuda}
+     * @param gpu the stable id of this rank's GPU
+     * @param local this rank's region, completed; if with an error, all ranks fail
+     * @param other what has to succeed on all ranks as well
+     * @param substitute what {@link #mapped} returns for such a rank; an error of it is one of the mapping
+     * @param common any number of numbers that all ranks must give
+     * @return as {@link #map(Team, String, CompletableFuture, CompletableFuture, long...)}
+     */
+    public static CompletableFuture<TeamRegion> map(
+            Team team,
+            String gpu,
+            CompletableFuture<MemoryRegion> local,
+            CompletableFuture<?> other,
+            Substitute substitute,
+            long... common) {
+        return RegionMapping.map(team, gpu, local, other, substitute, 0, common);
+    }
+
+    /** What takes the place of a region that kernels of this rank's GPU do not reach. */
+    @FunctionalInterface
+    public interface Substitute {
+        /**
+         * Makes it. Not called on a poller.
+         *
+         * @param rank the rank whose region it stands for
+         * @param region that region, which transfers reach
+         * @param why kernels do not
+         * @return memory of this rank's GPU, closed with the team's region; or an error, with which the ranks fail
+         */
+        CompletableFuture<MappedRegion> of(int rank, RemoteRegion region, MemoryNotAccessibleException why);
     }
 
     /**
@@ -81,6 +119,18 @@ public final class TeamRegion implements AutoCloseable {
      */
     public MappedRegion mapped(int of) {
         return mapped.get(of);
+    }
+
+    /**
+     * Returns another rank's region for transfers.
+     *
+     * @param of the rank, not this one
+     * @return the region, on the team's connection, until this is closed
+     * @throws IndexOutOfBoundsException if there is no such rank
+     * @throws IllegalArgumentException if it is this rank
+     */
+    public RemoteRegion remote(int of) {
+        return shared.of(of);
     }
 
     /** Where this rank's GPU finds a place in a rank's region. */
