@@ -89,7 +89,7 @@ static __device__ void send_combine(const combine &what, const result &from, con
             values[i] = ahead[i];
         }
     }
-    combining.end_send(what, shape, buffer, AS_IT_IS);
+    combining.end_send(what, from, shape, buffer, AS_IT_IS);
 }
 
 /* ---- combine, the half that receives ---- */

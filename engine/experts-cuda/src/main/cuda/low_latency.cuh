@@ -11,6 +11,9 @@
  *
  * The last block of a launch that sends says so, with a signal for each rank that lies behind all that was sent, also to ranks that get
  * nothing. The rows of a rank are in the order of its tokens, so that results are the same in every run.
+ *
+ * Where the GPU does not reach the memory of a rank, `windows` has a mirror of its window in this GPU's own memory, and the host carries
+ * what lies there: the last block says in the host's memory what that is (struct proxy), and its word follows it.
  */
 #ifndef LOW_LATENCY_CUH
 #define LOW_LATENCY_CUH
@@ -53,7 +56,19 @@ struct low_latency_words {
     result_words results[2];
 };
 
-/* The same on all ranks. */
+/* In the host's memory. A call is written again when all ranks have taken what it had, so that the host has seen it. */
+struct proxy_call {
+    uint64_t value;         // of the word that the ranks get, stored last
+    uint64_t rows;          // of a combine: the places of so many
+    unsigned messages[MOST_RANKS];  // of a dispatch: for each rank
+};
+
+struct proxy {
+    proxy_call calls[8];    // for each array of words that other ranks store, in their order
+    uint64_t places[];      // of the rows of combines, by set
+};
+
+/* The same on all ranks, but for the last two. */
 struct shape {
     uint64_t words_at;
     uint64_t counts_at;
@@ -67,6 +82,8 @@ struct shape {
     unsigned tokens;        // the most of a rank
     unsigned top_k;
     unsigned reserved;
+    uint64_t proxied;       // a bit for each rank that the host carries to
+    proxy *host;            // or NULL
 };
 
 struct result {
@@ -138,6 +155,14 @@ static __device__ __forceinline__ uint64_t taken_before(uint64_t generation) {
     return generation > 2 ? signal_of(generation - 2, 0) : 0;
 }
 
+#define WORD_AT(field, set, rank) \
+    (offsetof(low_latency_words, field) + ((uint64_t)(set) * MOST_RANKS + (rank)) * sizeof(uint64_t))
+
+/* What the host is told of a word. */
+static __device__ __forceinline__ proxy_call *proxy_call_of(const shape &shape, uint64_t word_at) {
+    return &shape.host->calls[word_at / (MOST_RANKS * sizeof(uint64_t))];
+}
+
 /* Stores a word for each rank; by the thread that ends a launch. */
 static __device__ void tell_ranks(const buffer &buffer, const shape &shape, uint64_t word_at, uint64_t value) {
     for (unsigned step = 1; step <= buffer.ranks; step++) {
@@ -146,10 +171,10 @@ static __device__ void tell_ranks(const buffer &buffer, const shape &shape, uint
         // behind the fence of ends_launch
         asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(words + word_at), "l"(value) : "memory");
     }
+    if (shape.proxied != 0) {
+        store_release(&proxy_call_of(shape, word_at)->value, value);
+    }
 }
-
-#define WORD_AT(field, set, rank) \
-    (offsetof(low_latency_words, field) + ((uint64_t)(set) * MOST_RANKS + (rank)) * sizeof(uint64_t))
 
 /* ---- 8-bit floats ---- */
 

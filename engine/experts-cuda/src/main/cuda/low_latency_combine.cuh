@@ -39,8 +39,25 @@ struct combining {
                 buffer, own->combined[set()], combined_signal(generation, dispatched, format), what.patience);
     }
 
-    __device__ void end_send(const combine &what, const shape &shape, const buffer &buffer, combine_format format) const {
+    /* Where the host finds the rows that it is to carry; by all blocks together. */
+    __device__ void put_places(const result &from, const shape &shape, const buffer &buffer) const {
+        uint64_t *places = shape.host->places + (uint64_t)set() * shape.local_experts * buffer.ranks * shape.tokens;
+#pragma unroll 1
+        for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < rows; i += gridDim.x * blockDim.x) {
+            places[i] = from.places[i];
+        }
+    }
+
+    __device__ void end_send(
+            const combine &what, const result &from, const shape &shape, const buffer &buffer, combine_format format) const {
+        // behind the rows, when registers are free
+        if (shape.proxied != 0) {
+            put_places(from, shape, buffer);
+        }
         if (ends_launch(buffer)) {
+            if (shape.proxied != 0) {
+                proxy_call_of(shape, WORD_AT(combined, set(), 0))->rows = rows;
+            }
             tell_ranks(
                     buffer, shape, WORD_AT(combined, set(), buffer.rank), combined_signal(generation, dispatched, format));
             own->results[what.index].combine = generation;

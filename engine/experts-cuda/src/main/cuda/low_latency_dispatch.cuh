@@ -133,6 +133,17 @@ static __device__ void put_scale(
     }
 }
 
+/* How much the host is to carry to each rank; by the thread that ends the launch. */
+static __device__ void put_messages(const buffer &buffer, const shape &shape, unsigned set) {
+    proxy_call *call = proxy_call_of(shape, WORD_AT(dispatched, set, 0));
+#pragma unroll 1
+    for (uint64_t rest = shape.proxied; rest != 0; rest &= rest - 1) {
+        unsigned rank = __ffsll(rest) - 1;
+        call->messages[rank] =
+                *(volatile unsigned *)&counts_of(buffer, shape, rank, set, buffer.rank)[shape.local_experts];
+    }
+}
+
 template <unsigned HIDDEN>
 static __device__ void send_dispatch(const dispatch &what, const result &to, const shape &shape, const buffer &buffer) {
     __shared__ routes routes;
@@ -199,6 +210,9 @@ static __device__ void send_dispatch(const dispatch &what, const result &to, con
         }
     }
     if (ends_launch(buffer)) {
+        if (shape.proxied != 0) {
+            put_messages(buffer, shape, set);
+        }
         tell_ranks(buffer, shape, WORD_AT(dispatched, set, buffer.rank), signal_of(generation, what.format));
         own->results[what.index].dispatch = generation;
         *(volatile uint64_t *)&own->dispatches = generation;

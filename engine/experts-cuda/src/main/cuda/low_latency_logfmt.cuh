@@ -193,7 +193,7 @@ static __device__ void send_logfmt(const combine &what, const result &from, cons
                 (const uint4 *)row + first * VECTORS_OF_GROUP, min(most, groups - first),
                 (unsigned *)encoded[threadIdx.x / WARP]);
     }
-    combining.end_send(what, shape, buffer, LOGFMT);
+    combining.end_send(what, from, shape, buffer, LOGFMT);
 }
 
 /* ---- decoding ---- */

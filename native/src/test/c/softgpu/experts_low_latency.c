@@ -64,9 +64,23 @@ static uint8_t *message_of(const struct call *call, unsigned owner, unsigned set
                       call->shape.message_bytes);
 }
 
+/* What the host is told of a word; NULL if it is out of reach. */
+static struct proxy_call *proxy_call_of(const struct call *call, uint64_t word_at) {
+    struct proxy_call *calls = at(call, call->shape.host, PROXY_CALLS * sizeof *calls);
+    return calls == NULL ? NULL : calls + word_at / (EXPERT_RANKS * sizeof(uint64_t));
+}
+
+static bool tell_host(const struct call *call, uint64_t word_at, uint64_t value) {
+    struct proxy_call *told = proxy_call_of(call, word_at);
+    if (told != NULL) {
+        __atomic_store_n(&told->value, value, __ATOMIC_RELEASE);
+    }
+    return told != NULL;
+}
+
 /* A word of another rank's, by its place in struct low_latency_words. */
 static bool tell(const struct call *call, uint64_t word_at, uint64_t value) {
-    bool is_good = true;
+    bool is_good = call->shape.proxied == 0 || tell_host(call, word_at, value);
     for (unsigned peer = 0; is_good && peer < call->buffer.ranks; peer++) {
         is_good = expert_store(call->ordinal, call->buffer.windows[peer] + call->shape.words_at + word_at, value);
     }
@@ -180,6 +194,21 @@ static bool send_to(const struct call *call, unsigned rank, unsigned set, const 
     return true;
 }
 
+/* How much the host is to carry to each rank. */
+static bool put_messages(const struct call *call, unsigned set) {
+    struct proxy_call *told = proxy_call_of(call, WORD_AT(dispatched, set, 0));
+    for (unsigned rank = 0; told != NULL && rank < call->buffer.ranks; rank++) {
+        if ((call->shape.proxied & 1ull << rank) != 0) {
+            const uint32_t *counts = counts_of(call, rank, set, call->buffer.rank);
+            if (counts == NULL) {
+                return false;
+            }
+            told->messages[rank] = counts[call->shape.local_experts];
+        }
+    }
+    return told != NULL;
+}
+
 static enum step dispatch_send(int ordinal, const uint8_t *arguments, uint64_t *own) {
     struct call call = call_of(ordinal, arguments, sizeof call.dispatch);
     struct low_latency_words *words = words_of(&call);
@@ -213,7 +242,7 @@ static enum step dispatch_send(int ordinal, const uint8_t *arguments, uint64_t *
         is_good = send_to(&call, rank, set, choices, payload);
     }
     free(payload);
-    if (!is_good) {
+    if (!is_good || (call.shape.proxied != 0 && !put_messages(&call, set))) {
         return STEP_FAILED;
     }
     words->results[call.dispatch.index].dispatch = generation;
@@ -350,6 +379,20 @@ static enum step dispatch_receive(int ordinal, const uint8_t *arguments, uint64_
 
 /* ---- combine ---- */
 
+/* Where the host finds the rows that it is to carry. */
+static bool put_places(const struct call *call, unsigned set, const uint64_t *places, uint64_t rows) {
+    struct proxy_call *told = proxy_call_of(call, WORD_AT(combined, set, 0));
+    uint64_t most = (uint64_t)call->shape.local_experts * call->buffer.ranks * call->shape.tokens;
+    uint64_t first = call->shape.host + PROXY_CALLS * sizeof *told + set * most * sizeof *places;
+    uint64_t *to = rows > most ? NULL : at(call, first, most * sizeof *to);
+    if (told == NULL || to == NULL) {
+        return false;
+    }
+    memcpy(to, places, rows * sizeof *to);
+    told->rows = rows;
+    return true;
+}
+
 /* What ranks must have in common. */
 static uint64_t combined_signal(const struct call *call, uint64_t generation, enum combine_format format) {
     const struct low_latency_words *words = words_of(call);
@@ -420,6 +463,9 @@ static enum step send_results(int ordinal, const uint8_t *arguments, uint64_t *o
         return step == STEP_AGAIN ? step : given_up(&call);
     }
     const uint64_t *places = at(&call, call.result.places, (result->rows + 1) * sizeof *places);
+    if (places != NULL && call.shape.proxied != 0 && !put_places(&call, set, places, result->rows)) {
+        return STEP_FAILED;
+    }
     uint8_t *encoded = malloc(row_bytes(&call) + extremes_bytes(&call));
     bool is_good = places != NULL && encoded != NULL;
     for (uint64_t i = 0; is_good && i < result->rows; i++) {

@@ -26,6 +26,15 @@ struct low_latency_words {
     struct result_words results[2];
 };
 
+struct proxy_call {
+    uint64_t value;
+    uint64_t rows;
+    uint32_t messages[EXPERT_RANKS];
+};
+
+/* For each array of struct low_latency_words that other ranks store. */
+#define PROXY_CALLS (4 * SETS)
+
 struct shape {
     uint64_t words_at;
     uint64_t counts_at;
@@ -39,6 +48,9 @@ struct shape {
     uint32_t tokens;
     uint32_t top_k;
     uint32_t reserved;
+    uint64_t proxied;
+    /* The calls, and the places of the rows of combines, by set. */
+    uint64_t host;
 };
 
 struct result {

@@ -34,6 +34,7 @@ final class BufferCore {
     private final MemorySegment structure;
     private final Leaving leaving;
     private final GpuExpertCounters counters;
+    private final @Nullable Proxy proxy;
 
     BufferCore(
             Team team,
@@ -42,7 +43,8 @@ final class BufferCore {
             ExpertWords words,
             TeamRegion windows,
             BufferLayout layout,
-            GpuKernel leave) {
+            GpuKernel leave,
+            @Nullable ProxyMemory proxied) {
         this.team = team;
         this.options = options;
         this.stream = stream;
@@ -59,6 +61,7 @@ final class BufferCore {
         BufferLayout.putInt(structure, BufferLayout.BUFFER_RANKS, team.size());
         this.leaving = new Leaving(this, leave);
         this.counters = new GpuExpertCounters(team, stream, words);
+        this.proxy = proxied == null ? null : new Proxy(this, proxied, layout.lowLatencyOffset);
     }
 
     Team team() {
@@ -101,7 +104,13 @@ final class BufferCore {
         return options.experts().localExperts(team.size());
     }
 
-    /** Where this rank's GPU finds a rank's window. */
+    /** What carries to ranks whose memory this rank's GPU does not reach; null if it reaches all. */
+    @Nullable
+    Proxy proxy() {
+        return proxy;
+    }
+
+    /** Where this rank's GPU finds a rank's window, or its mirror. */
     long window(int rank) {
         return windows.mapped(rank).address();
     }
@@ -114,6 +123,9 @@ final class BufferCore {
     /** Begins work that reaches the windows of all ranks. */
     GpuWork.Builder work() {
         GpuWork.Builder work = stream.work().uses(words.buffer());
+        if (proxy != null) {
+            work.uses(proxy.memory().buffer());
+        }
         for (int rank = 0; rank < team.size(); rank++) {
             work.uses(windows.mapped(rank));
         }
@@ -170,7 +182,7 @@ final class BufferCore {
     long submit(GpuWork work, boolean isNumbered) {
         ensureUsable();
         try {
-            return isNumbered ? work.submit() : work.submitUnnumbered();
+            return started(isNumbered || proxy != null ? work.submit() : work.submitUnnumbered());
         } catch (GpuClosedException | CudaException e) {
             throw refused(e);
         }
@@ -180,10 +192,17 @@ final class BufferCore {
     long submit(GpuGraph graph, boolean isNumbered) {
         ensureUsable();
         try {
-            return isNumbered ? graph.submit() : graph.submitUnnumbered();
+            return started(isNumbered || proxy != null ? graph.submit() : graph.submitUnnumbered());
         } catch (GpuClosedException | CudaException e) {
             throw refused(e);
         }
+    }
+
+    private long started(long number) {
+        if (proxy != null) {
+            proxy.started(number);
+        }
+        return number;
     }
 
     /** Returns why a launch was refused, or the error with which the buffer ends by that. */

@@ -8,6 +8,7 @@ import io.sluice.engine.SignalWait;
 import io.sluice.experts.ExpertBufferClosedException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -63,6 +64,12 @@ final class DefaultGpuExpertBuffer implements GpuExpertBuffer {
     }
 
     @Override
+    public Set<Integer> proxied() {
+        Proxy proxy = core.proxy();
+        return proxy == null ? Set.of() : proxy.memory().numbers();
+    }
+
+    @Override
     public GpuLowLatency lowLatency() {
         LowLatencyCalls calls = lowLatency;
         if (calls == null) {
@@ -99,7 +106,12 @@ final class DefaultGpuExpertBuffer implements GpuExpertBuffer {
             List<CompletableFuture<?>> parts = new ArrayList<>();
             parts.add(graphs.close());
             modes.forEach(mode -> parts.add(mode.close()));
-            parts.add(told.thenCompose(nothing -> closeShared()));
+            Proxy proxy = core.proxy();
+            parts.add(
+                    proxy == null
+                            ? told.thenCompose(nothing -> closeShared())
+                            // not on the loop
+                            : CompletableFuture.allOf(told, proxy.close()).thenComposeAsync(nothing -> closeShared()));
             closing = CompletableFuture.allOf(parts.toArray(CompletableFuture[]::new));
             closed = closing;
         }
@@ -116,10 +128,12 @@ final class DefaultGpuExpertBuffer implements GpuExpertBuffer {
         }
         core.words().buffer().close();
         parts.add(core.words().buffer().released());
-        parts.add(core.windows()
-                .closeAsync()
-                .handle((detached, failed) -> window.close())
-                .thenCompose(released -> released));
+        CompletableFuture<?> detached = core.windows().closeAsync().handle((nothing, failed) -> null);
+        parts.add(detached.thenCompose(nothing -> window.close()));
+        Proxy proxy = core.proxy();
+        if (proxy != null) {
+            parts.add(detached.thenCompose(nothing -> proxy.memory().release()));
+        }
         return CompletableFuture.allOf(parts.toArray(CompletableFuture[]::new));
     }
 

@@ -3,16 +3,21 @@ package io.sluice.experts.cuda;
 import io.sluice.collectives.Team;
 import io.sluice.collectives.cuda.TeamRegion;
 import io.sluice.cuda.GpuStream;
+import io.sluice.cuda.MappedRegion;
 import io.sluice.cuda.PinnedBuffer;
 import io.sluice.engine.MemoryKind;
+import io.sluice.engine.MemoryNotAccessibleException;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferPriority;
 import io.sluice.experts.ExpertOptions;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +30,9 @@ final class GpuBufferFormation {
     private final @Nullable LowLatencyLayout lowLatency;
     private final BufferLayout layout;
     private final @Nullable NormalPlaces normal;
+    // by rank; whose memory the GPU does not reach
+    private final Map<Integer, ProxiedRank> proxied = new ConcurrentSkipListMap<>();
+    private volatile @Nullable PinnedBuffer proxyBuffer;
     // undone if a rank has no buffer
     private final List<Runnable> taken = Collections.synchronizedList(new ArrayList<>());
 
@@ -76,6 +84,7 @@ final class GpuBufferFormation {
                         gpu,
                         window,
                         all,
+                        this::mirror,
                         (long) experts.experts() << Integer.SIZE | experts.hidden(),
                         (long) experts.maxTokensPerRank() << Integer.SIZE
                                 | experts.topK() << 2
@@ -91,7 +100,12 @@ final class GpuBufferFormation {
                             words.join(),
                             windows,
                             layout,
-                            kernels.join().kernel("sluice_experts_leave"));
+                            kernels.join().kernel("sluice_experts_leave"),
+                            proxyMemory());
+                    Proxy proxy = core.proxy();
+                    if (proxy != null) {
+                        taken.add(proxy::abandon);
+                    }
                     LowLatencyMemory memory = lowLatencyMemory.join();
                     LowLatencyCalls calls = memory == null ? null : new LowLatencyCalls(core, memory);
                     NormalMode.Parts parts = normalParts.join();
@@ -104,9 +118,54 @@ final class GpuBufferFormation {
                 .whenComplete((made, error) -> {
                     if (error != null) {
                         // also what is still being taken
-                        all.whenComplete((nothing, ignored) -> taken.reversed().forEach(Runnable::run));
+                        all.whenComplete((nothing, ignored) -> {
+                            taken.reversed().forEach(Runnable::run);
+                            PinnedBuffer calls = proxyBuffer;
+                            if (calls != null) {
+                                calls.close();
+                            }
+                        });
                     }
                 });
+    }
+
+    /** Memory of this rank's GPU in place of a window that kernels do not reach, if low latency is all that is asked for. */
+    private CompletableFuture<MappedRegion> mirror(int rank, RemoteRegion window, MemoryNotAccessibleException why) {
+        LowLatencyLayout low = lowLatency;
+        if (low == null || normal != null) {
+            return CompletableFuture.failedFuture(new MemoryNotAccessibleException(
+                    "normal mode needs GPUs that reach each other's memory, and %s does not reach that of rank %d of %s; the low-latency mode does without: create the buffer with normalMode(false) (%s)"
+                            .formatted(gpu, rank, team, why.getMessage())));
+        }
+        return tried(
+                        () -> {
+                            // that there are paths for both
+                            window.path(MemoryKind.CUDA);
+                            window.wordPath();
+                            synchronized (proxied) {
+                                if (proxyBuffer == null) {
+                                    proxyBuffer = PinnedBuffer.allocate(gpu, ProxyMemory.bytes(low));
+                                }
+                            }
+                            return team.engine()
+                                    .allocate(
+                                            layout.windowBytes,
+                                            RegionOptions.local().on(MemoryKind.CUDA, gpu));
+                        },
+                        MemoryRegion::close)
+                .thenCompose(mirror -> {
+                    ProxiedRank made = new ProxiedRank(rank, window, mirror);
+                    proxied.put(rank, made);
+                    long word = layout.lowLatencyOffset + LowLatencyLayout.wordAt(0, team.rank());
+                    return made.prepare((long) team.rank() * Long.BYTES, word)
+                            .thenApply(nothing -> MappedRegion.of(mirror));
+                });
+    }
+
+    private @Nullable ProxyMemory proxyMemory() {
+        LowLatencyLayout low = lowLatency;
+        PinnedBuffer buffer = proxyBuffer;
+        return low == null || buffer == null ? null : new ProxyMemory(low, List.copyOf(proxied.values()), buffer);
     }
 
     private CompletableFuture<@Nullable LowLatencyMemory> lowLatencyMemory(LowLatencyLayout of) {

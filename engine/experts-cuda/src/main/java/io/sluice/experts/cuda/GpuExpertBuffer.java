@@ -5,15 +5,16 @@ import io.sluice.cuda.GpuStream;
 import io.sluice.engine.SignalCallback;
 import io.sluice.engine.SignalWait;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 /**
  * A team's GPU memory for dispatch and combine: each rank has one GPU, some of the experts, and memory for what the others send it. The
  * bytes and their layouts are those of an {@link io.sluice.experts.ExpertBuffer} on host memory.
  *
- * <p>All ranks are on one host, and their GPUs reach each other's memory over NVLink or PCIe. Calls run in the buffer's {@linkplain
- * #stream() stream}, behind what the stream has; work that is given to the stream later follows them. All ranks make the same calls in
- * the same order.
+ * <p>GPUs that reach each other's memory, over NVLink or PCIe, store to it. For {@linkplain #proxied() others}, such as those of another
+ * host, the team's loop carries what kernels send, in the low-latency mode alone. Calls run in the buffer's {@linkplain #stream() stream},
+ * behind what the stream has; work that is given to the stream later follows them. All ranks make the same calls in the same order.
  *
  * <p>A kernel waits for the other ranks no longer than its time-out. When a rank does not come, is lost, closes its buffer
  * or calls something else, calls that wait for it and later ones end with an error on all ranks, and the results of those
@@ -31,7 +32,7 @@ public interface GpuExpertBuffer {
      * @param gpu the stable id of this rank's GPU, such as {@code GPU-8c7a1d2e-…}
      * @param options the same on all ranks
      * @return the buffer; on all ranks an error if one has none: {@link io.sluice.engine.MemoryNotAccessibleException} if a GPU does not
-     *     reach another's memory, {@link io.sluice.collectives.CollectiveMismatchException} if options differ, an error of the team's or
+     *     reach another's memory and normal mode is asked for, or no path of the team's connections does, {@link io.sluice.collectives.CollectiveMismatchException} if options differ, an error of the team's or
      *     of the driver
      * @throws IllegalArgumentException if the team has more than 64 ranks, or the experts cannot be divided among them
      */
@@ -79,6 +80,14 @@ public interface GpuExpertBuffer {
      * @return the stream
      */
     GpuStream stream();
+
+    /**
+     * Returns the ranks whose memory this rank's GPU does not reach: the team's loop carries what it sends them. For each there is as much
+     * memory of the GPU again as a window has.
+     *
+     * @return ascending, unmodifiable; none if it reaches all
+     */
+    Set<Integer> proxied();
 
     /**
      * Returns the low-latency calls.

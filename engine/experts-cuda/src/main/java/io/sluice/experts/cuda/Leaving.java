@@ -40,6 +40,10 @@ final class Leaving {
      */
     CompletableFuture<@Nullable Void> begin(int lost) {
         if (begun.compareAndSet(false, true)) {
+            Proxy proxy = core.proxy();
+            if (proxy != null) {
+                proxy.leave(lost);
+            }
             if (isTold(core.stream(), lost)) {
                 told.complete(null);
             } else {

@@ -189,6 +189,10 @@ final class LowLatencyCalls implements GpuLowLatency, GpuMode {
         result.memory().putStructure(arguments.value(RESULT));
         layout.putShape(arguments.value(SHAPE), core.layout().lowLatencyOffset);
         core.putBuffer(arguments, BUFFER);
+        Proxy proxy = core.proxy();
+        if (proxy != null) {
+            LowLatencyLayout.putProxy(arguments.value(SHAPE), proxy.memory());
+        }
         return arguments;
     }
 

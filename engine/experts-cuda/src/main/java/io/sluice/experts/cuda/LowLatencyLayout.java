@@ -15,7 +15,9 @@ final class LowLatencyLayout {
     /** The channels that share an element of the scales of {@link DispatchFormat#FP8_UE8M0}. */
     static final int CHANNELS_OF_PACKED = 4 * ExpertOptions.CHANNELS_OF_A_SCALE;
 
-    private static final int SETS = 2;
+    /** For odd and even generations. */
+    static final int SETS = 2;
+
     private static final int HEADER_WORDS = 2;
     private static final int LINE = 128;
 
@@ -23,7 +25,10 @@ final class LowLatencyLayout {
     private static final long WORDS_BYTES = (4L * SETS * BufferLayout.MOST_RANKS + 2 + 3L * RESULTS) * Long.BYTES;
 
     /** Of {@code struct shape}. */
-    static final StructLayout SHAPE = BufferLayout.words(9);
+    static final StructLayout SHAPE = BufferLayout.words(11);
+
+    private static final long SHAPE_PROXIED = 9L * Long.BYTES;
+    private static final long SHAPE_HOST = 10L * Long.BYTES;
 
     /** Of {@code struct result}. */
     static final StructLayout RESULT = BufferLayout.words(8);
@@ -130,6 +135,53 @@ final class LowLatencyLayout {
     /** The shared memory of the half of dispatch that receives: where the rows of each expert and rank begin. */
     int startsBytes() {
         return (experts + 1) * Integer.BYTES;
+    }
+
+    // ---- places, from the part's begin ----
+
+    /**
+     * Where other ranks store a word.
+     *
+     * @param index of the array among those of {@code struct low_latency_words}
+     * @param rank that stores it
+     */
+    static long wordAt(int index, int rank) {
+        return ((long) index * BufferLayout.MOST_RANKS + rank) * Long.BYTES;
+    }
+
+    /** Where a rank stores how many tokens it has sent. */
+    long countsAt(int set, int source) {
+        return countsAt + ((long) set * ranks + source) * countsBytes();
+    }
+
+    long countsBytes() {
+        return (localExperts + 1L) * Integer.BYTES;
+    }
+
+    /** Where a rank's first message is. */
+    long messageAt(int set, int source) {
+        return messagesAt + ((long) set * ranks + source) * tokens * messageBytes;
+    }
+
+    /** From one message to the next. */
+    long messageBytes() {
+        return messageBytes;
+    }
+
+    /** How much of a message is used in a format. */
+    long messageBytes(DispatchFormat format) {
+        return payloadAt + (format.isQuantised() ? hidden + (long) scales() * Float.BYTES : rowBytes());
+    }
+
+    /** Where the result of an expert for a token of this rank comes. */
+    long slotAt(int set, int slot) {
+        return slotsAt + ((long) set * tokens * topK + slot) * rowBytes();
+    }
+
+    /** Says that the host carries to some ranks. */
+    static void putProxy(MemorySegment shape, ProxyMemory proxy) {
+        BufferLayout.putLong(shape, SHAPE_PROXIED, proxy.mask());
+        BufferLayout.putLong(shape, SHAPE_HOST, proxy.buffer().address());
     }
 
     /** Writes {@code struct shape}, of a part that begins so far into the window. */

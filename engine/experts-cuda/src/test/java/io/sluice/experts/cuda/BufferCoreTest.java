@@ -62,7 +62,8 @@ class BufferCoreTest {
                         words,
                         Patience.await(mapping.get(rank)),
                         layout,
-                        kernels.get(rank).kernel(KERNEL)));
+                        kernels.get(rank).kernel(KERNEL),
+                        null));
             }
             BufferCore first = cores.getFirst();
             KernelArguments arguments = KernelArguments.of(BufferLayout.BUFFER, ValueLayout.JAVA_INT);
