@@ -17,7 +17,7 @@ record FigureRank(TransferEngine engine, Team team, String gpu) implements AutoC
     private static final long LOOK_MILLIS = 20;
 
     /**
-     * Forms the team.
+     * Forms the team. The engine has the settings of the environment, such as {@code SLUICE_CUDA_MAPPED}.
      *
      * @param arguments the rank, the number of ranks, and a file for the address of rank 0
      */
@@ -28,6 +28,7 @@ record FigureRank(TransferEngine engine, Team team, String gpu) implements AutoC
         List<GpuInfo> gpus = GpuInfo.all();
         TransferEngine engine = TransferEngine.open(EngineOptions.builder()
                 .transports(List.of("shm", "tcp", "cuda"))
+                .environment(System.getenv())
                 .build());
         if (rank == 0) {
             Path next = file.resolveSibling(file.getFileName() + ".next");

@@ -15,7 +15,6 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.testkit.Patience;
-import io.sluice.testkit.PatientOptions;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,7 +36,10 @@ final class GpuExpertRanks implements AutoCloseable {
     private GpuExpertRanks() {}
 
     static GpuExpertRanks form(int size, GpuExpertOptions options) {
-        GpuExpertRanks ranks = unformed(size);
+        return form(Islands.one(size), options);
+    }
+
+    private static GpuExpertRanks form(GpuExpertRanks ranks, GpuExpertOptions options) {
         try {
             ranks.adopt(ranks.create(rank -> options));
             return ranks;
@@ -47,13 +49,21 @@ final class GpuExpertRanks implements AutoCloseable {
         }
     }
 
+    static GpuExpertRanks form(Islands islands, GpuExpertOptions options) {
+        return form(unformed(islands), options);
+    }
+
     /** Teams without buffers. */
     static GpuExpertRanks unformed(int size) {
+        return unformed(Islands.one(size));
+    }
+
+    /** Teams without buffers. */
+    static GpuExpertRanks unformed(Islands islands) {
+        int size = islands.size();
         GpuExpertRanks ranks = new GpuExpertRanks();
         for (int i = 0; i < size; i++) {
-            ranks.engines.add(TransferEngine.open(PatientOptions.builder()
-                    .transports(List.of("shm", "tcp", "cuda"))
-                    .build()));
+            ranks.engines.add(TransferEngine.open(islands.engine(i)));
         }
         List<CompletableFuture<Team>> forming = new ArrayList<>();
         for (int i = 0; i < size; i++) {

@@ -20,7 +20,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Results are taken, combined and given back in their order; what is not possible is refused before anything starts. */
 class GpuLowLatencyOrderTest {
@@ -32,7 +35,12 @@ class GpuLowLatencyOrderTest {
             .timeout(Patience.BOUND);
 
     private static LowLatencyPairs pairs(int size) {
-        LowLatencyPairs pairs = new LowLatencyPairs(size, OPTIONS);
+        return pairs(Islands.one(size));
+    }
+
+    private static LowLatencyPairs pairs(Islands islands) {
+        LowLatencyPairs pairs = new LowLatencyPairs(islands, OPTIONS);
+        int size = islands.size();
         int[] tokens = new int[size];
         for (int rank = 0; rank < size; rank++) {
             tokens[rank] = MOST_TOKENS - rank;
@@ -70,7 +78,21 @@ class GpuLowLatencyOrderTest {
     /** The host waits for none of them: sets and results are in order on the GPU. */
     @Test
     void many_calls_follow_each_other_with_poisoned_outputs() {
-        try (LowLatencyPairs pairs = pairs(2)) {
+        runManyCalls(Islands.one(2), 5);
+    }
+
+    /** The host carries rows, and copies and words of different calls overtake each other where they may. */
+    @ParameterizedTest
+    @Tag("soak")
+    @ValueSource(longs = {1, 5_000, 20_000, 100_000, 500_000})
+    void many_calls_follow_each_other_where_the_host_carries_rows_late(long nanos) {
+        try (SoftGpuSetting delays = SoftGpuSetting.delays(nanos)) {
+            runManyCalls(new Islands(".."), 20);
+        }
+    }
+
+    private static void runManyCalls(Islands islands, int rounds) {
+        try (LowLatencyPairs pairs = pairs(islands)) {
             List<GpuDispatch> first = dispatches(pairs, DispatchFormat.BF16);
             List<GpuDispatch> second = dispatches(pairs, DispatchFormat.FP8);
             pairs.ranks.run(rank -> first.get(rank)::start);
@@ -108,7 +130,7 @@ class GpuLowLatencyOrderTest {
                                 0,
                                 CombineOptions.defaults()));
             }
-            for (int round = 0; round < 5; round++) {
+            for (int round = 0; round < rounds; round++) {
                 outs.forEach(out -> out.fill(0xA5));
                 pairs.rank(0).outBytes.fill(0xA5);
                 pairs.rank(1).outBytes.fill(0xA5);
@@ -136,7 +158,17 @@ class GpuLowLatencyOrderTest {
     /** Rank 1 has second halves to come, whose sets rank 0 would write again. */
     @Test
     void a_set_is_not_written_again_before_all_have_taken_what_it_had() {
-        try (LowLatencyPairs pairs = pairs(2)) {
+        checkTaken(Islands.one(2));
+    }
+
+    @Test
+    @Tag("soak")
+    void a_set_is_not_written_again_before_all_have_taken_what_the_host_carries() {
+        checkTaken(new Islands(".."));
+    }
+
+    private static void checkTaken(Islands islands) {
+        try (LowLatencyPairs pairs = pairs(islands)) {
             pairs.draw(new int[] {MOST_TOKENS, MOST_TOKENS}, Choice.RANDOM, 5);
             List<GpuDispatch> first = dispatches(pairs, DispatchFormat.BF16);
             List<GpuDispatch> second = dispatches(pairs, DispatchFormat.BF16);

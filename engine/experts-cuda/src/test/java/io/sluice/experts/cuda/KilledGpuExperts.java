@@ -12,7 +12,6 @@ import io.sluice.experts.ExpertsLostException;
 import io.sluice.jni.CudaDevice;
 import io.sluice.testkit.ForkedJava;
 import io.sluice.testkit.Patience;
-import io.sluice.testkit.PatientOptions;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -44,21 +43,33 @@ final class KilledGpuExperts implements AutoCloseable {
     /** Until both GPUs have been this process's, so that engine and driver have what they keep. */
     private static final int FIRST_PAIRS = RANKS;
 
-    private final TransferEngine engine = engine();
+    private final TransferEngine engine;
     private final List<String> gpus = GpuInfo.all().stream().map(GpuInfo::id).toList();
     private final Random random;
     private int pairs;
     private long[] freeBefore;
 
     KilledGpuExperts(Random random) {
+        this(random, true);
+    }
+
+    /**
+     * Has none killed yet.
+     *
+     * @param isMapped whether GPUs reach each other's memory; else the host carries
+     */
+    KilledGpuExperts(Random random, boolean isMapped) {
+        this.engine = engine(isMapped);
         this.random = random;
         this.freeBefore = free();
     }
 
     static TransferEngine engine() {
-        return TransferEngine.open(PatientOptions.builder()
-                .transports(List.of("shm", "tcp", "cuda"))
-                .build());
+        return engine(true);
+    }
+
+    private static TransferEngine engine(boolean isMapped) {
+        return TransferEngine.open(new Islands(isMapped ? "a" : ".").engine(0));
     }
 
     /**

@@ -13,13 +13,13 @@ import org.junit.jupiter.api.Timeout;
 class KilledGpuExpertsTest {
     private static final int MANY = 48;
 
-    private static KilledGpuExperts pairs() {
-        return new KilledGpuExperts(FuzzSeed.of("KilledGpuExpertsTest").random());
+    private static KilledGpuExperts pairs(boolean isMapped) {
+        return new KilledGpuExperts(FuzzSeed.of("KilledGpuExpertsTest").random(), isMapped);
     }
 
     @Test
     void the_other_rank_ends_with_an_error_that_names_it_and_forms_the_next_pair() {
-        try (KilledGpuExperts pairs = pairs()) {
+        try (KilledGpuExperts pairs = pairs(true)) {
             pairs.kill(1, ExpertRounds.Mode.LOW_LATENCY);
             pairs.kill(0, ExpertRounds.Mode.GRAPH);
             pairs.kill(1, ExpertRounds.Mode.NORMAL);
@@ -29,10 +29,29 @@ class KilledGpuExpertsTest {
     @Test
     @Tag("soak")
     @Timeout(1800)
+    void it_does_so_each_time_where_the_host_carries_rows() {
+        SoftGpuCounts.assumeSoftware();
+        ExpertRounds.Mode[] modes = {ExpertRounds.Mode.LOW_LATENCY, ExpertRounds.Mode.GRAPH};
+        try (KilledGpuExperts pairs = pairs(false)) {
+            for (int victim = 0; victim < KilledGpuExperts.RANKS; victim++) {
+                pairs.kill(victim, ExpertRounds.Mode.LOW_LATENCY);
+            }
+            List<Long> before = SoftGpuCounts.all();
+            for (int i = 0; i < MANY / 2; i++) {
+                pairs.kill(i % KilledGpuExperts.RANKS, modes[i / KilledGpuExperts.RANKS % modes.length]);
+                Patience.until(
+                        "as many objects as before", () -> SoftGpuCounts.all().equals(before));
+            }
+        }
+    }
+
+    @Test
+    @Tag("soak")
+    @Timeout(1800)
     void it_does_so_each_time_and_keeps_nothing() {
         SoftGpuCounts.assumeSoftware();
         ExpertRounds.Mode[] modes = ExpertRounds.Mode.values();
-        try (KilledGpuExperts pairs = pairs()) {
+        try (KilledGpuExperts pairs = pairs(true)) {
             for (int victim = 0; victim < KilledGpuExperts.RANKS; victim++) {
                 pairs.kill(victim, ExpertRounds.Mode.NORMAL);
             }

@@ -119,9 +119,14 @@ final class LowLatencyPairs implements AutoCloseable {
     }
 
     LowLatencyPairs(int size, ExpertOptions options) {
+        this(Islands.one(size), options);
+    }
+
+    LowLatencyPairs(Islands islands, ExpertOptions options) {
         this.options = options.normalMode(false);
-        this.ranks = GpuExpertRanks.form(size, GpuExpertOptions.of(this.options).withBlocks(4));
-        for (int rank = 0; rank < size; rank++) {
+        this.ranks =
+                GpuExpertRanks.form(islands, GpuExpertOptions.of(this.options).withBlocks(4));
+        for (int rank = 0; rank < ranks.size(); rank++) {
             all.add(new Rank(rank));
         }
     }
