@@ -87,7 +87,7 @@ final class LowLatencyLayout {
         this.messagesAt = BufferLayout.align(countsAt + (long) SETS * ranks * (localExperts + 1L) * Integer.BYTES);
         this.slotsAt = BufferLayout.align(messagesAt + (long) SETS * ranks * tokens * messageBytes);
         // the extremes of results in LogFMT lie behind the slots
-        this.bytes = slotsAt + (long) SETS * tokens * topK * (rowBytes() + (long) scales() * Integer.BYTES);
+        this.bytes = slotsAt + (long) SETS * tokens * topK * (rowBytes() + extremesBytes());
         if ((long) rowsOfExpert() * localExperts > Integer.MAX_VALUE) {
             throw new IllegalArgumentException(ranks + " ranks of " + tokens + " tokens are too many for "
                     + localExperts + " experts a rank: at most " + Integer.MAX_VALUE + " rows");
@@ -176,6 +176,20 @@ final class LowLatencyLayout {
     /** Where the result of an expert for a token of this rank comes. */
     long slotAt(int set, int slot) {
         return slotsAt + ((long) set * tokens * topK + slot) * rowBytes();
+    }
+
+    /** Where the extremes of a result in LogFMT come, which lie behind the slots of both sets. */
+    long extremesAt(int set, int slot) {
+        return slotAt(SETS, 0) + ((long) set * tokens * topK + slot) * extremesBytes();
+    }
+
+    long extremesBytes() {
+        return (long) scales() * Integer.BYTES;
+    }
+
+    /** Whether the results behind the word of a combine are in LogFMT. */
+    static boolean isLogFmt(long combined) {
+        return (combined & 1) != 0;
     }
 
     /** Says that the host carries to some ranks. */

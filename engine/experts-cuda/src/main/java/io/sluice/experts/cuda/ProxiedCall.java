@@ -157,16 +157,25 @@ final class ProxiedCall {
 
         private void sendRows() {
             long rows = memory.rows(index);
-            long[] offsets = new long[(int) rows];
+            int[] slots = new int[(int) rows];
             int count = 0;
             for (long row = 0; row < rows; row++) {
                 int place = memory.place(set(), row);
                 if (ProxyMemory.rank(place) == to.rank()) {
-                    offsets[count++] = partAt + layout.slotAt(set(), ProxyMemory.slot(place));
+                    slots[count++] = ProxyMemory.slot(place);
                 }
             }
-            if (count > 0) {
-                send(Arrays.copyOf(offsets, count), layout.rowBytes());
+            if (count == 0) {
+                return;
+            }
+            long[] offsets = new long[count];
+            Arrays.setAll(offsets, i -> partAt + layout.slotAt(set(), slots[i]));
+            // in LogFMT too: which sections are encoded is known to the GPU alone
+            send(offsets, layout.rowBytes());
+            if (LowLatencyLayout.isLogFmt(value)) {
+                long[] extremes = new long[count];
+                Arrays.setAll(extremes, i -> partAt + layout.extremesAt(set(), slots[i]));
+                send(extremes, layout.extremesBytes());
             }
         }
 

@@ -39,16 +39,16 @@ record ProxiedRank(int rank, RemoteRegion window, MemoryRegion mirror) {
                             Long.BYTES,
                             Proxy.OPTIONS,
                             (transfer, error) -> end(end, error))));
+            ends.add(ended(end -> window.connection()
+                    .writePages(
+                            mirror,
+                            offsets,
+                            window,
+                            offsets,
+                            Long.BYTES,
+                            Proxy.OPTIONS,
+                            (transfer, failed, error) -> end(end, error))));
         }
-        ends.add(ended(end -> window.connection()
-                .writePages(
-                        mirror,
-                        offsets,
-                        window,
-                        offsets,
-                        Long.BYTES,
-                        Proxy.OPTIONS,
-                        (transfer, failed, error) -> end(end, error))));
         ends.add(ended(end -> window.connection()
                 .put(window, offsets[0], 0, Long.BYTES, Proxy.OPTIONS, (transfer, error) -> end(end, error))));
         return CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new));

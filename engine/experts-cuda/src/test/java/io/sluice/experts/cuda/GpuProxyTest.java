@@ -2,6 +2,7 @@ package io.sluice.experts.cuda;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.experts.CombineFormat;
 import io.sluice.experts.DispatchFormat;
 import io.sluice.experts.ExpertOptions;
 import io.sluice.experts.cuda.LowLatencyPairs.Choice;
@@ -41,12 +42,15 @@ class GpuProxyTest {
             for (Choice choice : Choice.values()) {
                 DispatchFormat format = DispatchFormat.values()[round % (hidden % 512 == 0 ? 4 : 3)];
                 Form form = Form.values()[round % Form.values().length];
+                // the first call carries rows and their extremes
+                CombineFormat combined = round % 2 == 0 ? CombineFormat.LOGFMT : CombineFormat.BF16;
                 pairs.draw(tokens, choice, 31L * round + topK);
                 pairs.check(
-                        "round %d: %s tokens, %s, %s, %s"
-                                .formatted(round, Arrays.toString(tokens), choice, format, form),
+                        "round %d: %s tokens, %s, %s, %s, %s"
+                                .formatted(round, Arrays.toString(tokens), choice, format, form, combined),
                         format,
-                        form);
+                        form,
+                        combined);
                 round++;
             }
         }
