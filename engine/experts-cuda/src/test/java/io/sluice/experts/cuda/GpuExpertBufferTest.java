@@ -66,8 +66,8 @@ class GpuExpertBufferTest {
                 ranks.create(rank -> rank == 0 ? OPTIONS : large)
                         .forEach(each -> assertThat(failure(each)).isInstanceOf(SluiceException.class));
             }
-            Patience.until(
-                    "as many objects as before", () -> SoftGpuCounts.all().equals(before));
+            // fewer, if what an earlier test has failed to form was still being given back when they were counted
+            Patience.until("no more objects than before", () -> SoftGpuCounts.areAtMost(before));
         }
     }
 

@@ -7,6 +7,7 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Assumptions;
 
 /** How many objects the software GPUs have. */
@@ -27,6 +28,12 @@ final class SoftGpuCounts {
                         SymbolLookup.libraryLookup(LIBRARY, Arena.global()).findOrThrow("soft_gpu_count"),
                         FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.ADDRESS));
         return OBJECTS.stream().map(name -> of(count, name)).toList();
+    }
+
+    /** Whether there are no more of any kind than were counted. */
+    static boolean areAtMost(List<Long> counted) {
+        List<Long> now = all();
+        return IntStream.range(0, now.size()).allMatch(i -> now.get(i) <= counted.get(i));
     }
 
     private static long of(MethodHandle count, String name) {
