@@ -191,7 +191,7 @@ final class LowLatencyCalls implements GpuLowLatency, GpuMode {
         core.putBuffer(arguments, BUFFER);
         Proxy proxy = core.proxy();
         if (proxy != null) {
-            LowLatencyLayout.putProxy(arguments.value(SHAPE), proxy.memory());
+            proxy.memory().putInto(arguments.value(SHAPE));
         }
         return arguments;
     }

@@ -192,10 +192,15 @@ final class LowLatencyLayout {
         return (combined & 1) != 0;
     }
 
-    /** Says that the host carries to some ranks. */
-    static void putProxy(MemorySegment shape, ProxyMemory proxy) {
-        BufferLayout.putLong(shape, SHAPE_PROXIED, proxy.mask());
-        BufferLayout.putLong(shape, SHAPE_HOST, proxy.buffer().address());
+    /**
+     * Says in {@code struct shape} that the host carries to some ranks.
+     *
+     * @param ranks a bit for each
+     * @param host where kernels find {@code struct proxy}
+     */
+    static void putProxied(MemorySegment shape, long ranks, long host) {
+        BufferLayout.putLong(shape, SHAPE_PROXIED, ranks);
+        BufferLayout.putLong(shape, SHAPE_HOST, host);
     }
 
     /** Writes {@code struct shape}, of a part that begins so far into the window. */

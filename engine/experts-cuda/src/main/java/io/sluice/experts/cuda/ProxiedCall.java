@@ -190,7 +190,7 @@ final class ProxiedCall {
                             to.window(),
                             offset,
                             bytes,
-                            Proxy.OPTIONS,
+                            ProxiedRank.OPTIONS,
                             (transfer, error) -> partEnded(error));
         }
 
@@ -204,7 +204,7 @@ final class ProxiedCall {
                             to.window(),
                             offsets,
                             bytes,
-                            Proxy.OPTIONS,
+                            ProxiedRank.OPTIONS,
                             (transfer, failed, error) -> partEnded(error));
         }
 
@@ -244,7 +244,7 @@ final class ProxiedCall {
                                 partAt + LowLatencyLayout.wordAt(index, rank),
                                 value,
                                 Long.BYTES,
-                                Proxy.OPTIONS,
+                                ProxiedRank.OPTIONS,
                                 (transfer, error) -> {
                                     if (error != null) {
                                         fail(error);

@@ -3,6 +3,8 @@ package io.sluice.experts.cuda;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransferOptions;
+import io.sluice.engine.TransferPriority;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -17,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param mirror memory of this rank's GPU, laid out as the window, where kernels store what the host carries there
  */
 record ProxiedRank(int rank, RemoteRegion window, MemoryRegion mirror) {
+    static final TransferOptions OPTIONS = TransferOptions.defaults().withPriority(TransferPriority.HIGH);
+
     // more than a connection has lanes, among which transfers that are under way together are divided
     private static final int FIRST_WRITES = 16;
 
@@ -37,7 +41,7 @@ record ProxiedRank(int rank, RemoteRegion window, MemoryRegion mirror) {
                             window,
                             offsets[0],
                             Long.BYTES,
-                            Proxy.OPTIONS,
+                            OPTIONS,
                             (transfer, error) -> end(end, error))));
             ends.add(ended(end -> window.connection()
                     .writePages(
@@ -46,11 +50,11 @@ record ProxiedRank(int rank, RemoteRegion window, MemoryRegion mirror) {
                             window,
                             offsets,
                             Long.BYTES,
-                            Proxy.OPTIONS,
+                            OPTIONS,
                             (transfer, failed, error) -> end(end, error))));
         }
         ends.add(ended(end -> window.connection()
-                .put(window, offsets[0], 0, Long.BYTES, Proxy.OPTIONS, (transfer, error) -> end(end, error))));
+                .put(window, offsets[0], 0, Long.BYTES, OPTIONS, (transfer, error) -> end(end, error))));
         return CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new));
     }
 

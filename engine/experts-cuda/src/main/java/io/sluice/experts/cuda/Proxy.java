@@ -8,8 +8,6 @@ import io.sluice.engine.OutcomeUnknownException;
 import io.sluice.engine.RemoteAccessException;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.StaleDescriptorException;
-import io.sluice.engine.TransferOptions;
-import io.sluice.engine.TransferPriority;
 import io.sluice.experts.ExpertsLostException;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,8 +22,6 @@ import org.jspecify.annotations.Nullable;
  * often the longer that takes. On the loop, unless it says otherwise.
  */
 final class Proxy implements EngineLoop.Source {
-    static final TransferOptions OPTIONS = TransferOptions.defaults().withPriority(TransferPriority.HIGH);
-
     // a look that finds calls under way takes all of it, and is followed by another
     private static final int BUDGET = 2;
     private static final long SPIN_NANOS = 50_000;
@@ -193,7 +189,7 @@ final class Proxy implements EngineLoop.Source {
                             (long) core.rank() * Long.BYTES,
                             lost.get() + 1L,
                             Long.BYTES,
-                            OPTIONS,
+                            ProxiedRank.OPTIONS,
                             (transfer, ignored) -> toldOne());
         } catch (SluiceException | IllegalStateException itHasLeftToo) {
             toldOne();

@@ -50,9 +50,10 @@ record ProxyMemory(LowLatencyLayout layout, List<ProxiedRank> ranks, PinnedBuffe
         return Collections.unmodifiableSet(numbers);
     }
 
-    /** A bit for each rank. */
-    long mask() {
-        return ranks.stream().mapToLong(each -> 1L << each.rank()).reduce(0, (all, bit) -> all | bit);
+    /** Tells kernels of it and of the ranks, in {@code struct shape}. */
+    void putInto(MemorySegment shape) {
+        long bits = ranks.stream().mapToLong(each -> 1L << each.rank()).reduce(0, (all, bit) -> all | bit);
+        LowLatencyLayout.putProxied(shape, bits, buffer.address());
     }
 
     /** The value of a call's word; what belongs to it is visible. */
