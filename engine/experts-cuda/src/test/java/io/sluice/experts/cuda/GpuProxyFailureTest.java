@@ -192,8 +192,7 @@ class GpuProxyFailureTest {
                 before = round == 1 ? SoftGpuCounts.all() : before;
             }
             List<Long> expected = before;
-            Patience.until(
-                    "as many objects as before", () -> SoftGpuCounts.all().equals(expected));
+            Patience.until("no more objects than before", () -> SoftGpuCounts.areAtMost(expected));
         }
     }
 }
