@@ -3,21 +3,28 @@ package io.sluice.cuda;
 import io.sluice.jni.CudaDevice;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The GPUs that this process sees, and those that a transport has opened: a GPU that nothing needs costs no memory. Any thread. Users of
  * an open one are inside ({@link #enter}), but for pollers and the mapping threads, which have ended before this is closed.
  */
 final class Gpus implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Gpus.class);
+
     private final List<String> ids;
     private final int blocks;
     // from each to each, as the driver says
     private final int[] links;
     private final List<GpuMetrics> metrics;
+    private final Set<String> warned = ConcurrentHashMap.newKeySet();
     // copied on change
     private volatile @Nullable Gpu[] opened;
     // read by those inside, written to close
@@ -50,6 +57,16 @@ final class Gpus implements AutoCloseable {
     /** Whether each reaches the memory of each. */
     boolean reachAll() {
         return Arrays.stream(links).allMatch(link -> (link & CudaDevice.LINK_ACCESS) != 0);
+    }
+
+    /** Says once of a GPU that its memory is out of reach. */
+    void warnOutOfReach(String owner) {
+        if (warned.add(owner)) {
+            LOG.warn(
+                    "no GPU that this engine uses has peer access to memory of {}: its bytes go through memory of the host where tcp"
+                            + " is a path, which is slower; `nvidia-smi topo -p2p rw` says why",
+                    owner);
+        }
     }
 
     /** Whether none of those that are open, of which there is one, reaches the memory of a GPU that this process sees. */

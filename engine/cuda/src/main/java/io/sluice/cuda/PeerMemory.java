@@ -98,6 +98,7 @@ final class PeerMemory implements CudaRemoteKey.Lender {
             throw new ProtocolException("the peer's keys contradict this process's own memory");
         }
         if (gpus.isOutOfReach(read.gpu())) {
+            gpus.warnOutOfReach(read.gpu());
             throw new MemoryNotAccessibleException(
                     "the GPUs that this engine uses have no peer access to the memory of " + read.gpu());
         }
