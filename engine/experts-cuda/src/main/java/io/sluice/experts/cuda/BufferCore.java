@@ -61,7 +61,12 @@ final class BufferCore {
         BufferLayout.putInt(structure, BufferLayout.BUFFER_RANKS, team.size());
         this.leaving = new Leaving(this, leave);
         this.counters = new GpuExpertCounters(team, stream, words);
-        this.proxy = proxied == null ? null : new Proxy(this, proxied, layout.lowLatencyOffset);
+        if (proxied == null) {
+            this.proxy = null;
+        } else {
+            words.proxied(proxied.numbers());
+            this.proxy = new Proxy(this, proxied, layout.lowLatencyOffset);
+        }
     }
 
     Team team() {

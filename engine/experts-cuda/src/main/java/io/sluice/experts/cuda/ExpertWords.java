@@ -21,17 +21,25 @@ import org.jspecify.annotations.Nullable;
 /** How kernels say that they have given up, and how the host tells them to, by words in pinned memory. Any thread. */
 final class ExpertWords {
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
+    private static final String COPIES_THAT_WAIT =
+            ", or the copies of what the host carries have waited for kernels: set CUDA_DEVICE_MAX_CONNECTIONS=32 before processes start";
 
     private final Team team;
     private final int localExperts;
     private final PinnedBuffer buffer;
     private final AtomicReference<@Nullable SluiceException> error = new AtomicReference<>();
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
+    private volatile Set<Integer> proxied = Set.of();
 
     ExpertWords(Team team, int localExperts, PinnedBuffer buffer) {
         this.team = team;
         this.localExperts = localExperts;
         this.buffer = buffer;
+    }
+
+    /** Names the ranks that the host carries to. */
+    void proxied(Set<Integer> ranks) {
+        proxied = ranks;
     }
 
     /** Ends kernels that wait for other ranks once the team has ended. */
@@ -130,7 +138,8 @@ final class ExpertWords {
         }
         return switch (kind) {
             case BufferLayout.MISSING ->
-                new CollectiveTimeoutException("rank %d of %s has not come to a call in time".formatted(rank, team));
+                new CollectiveTimeoutException("rank %d of %s has not come to a call in time%s"
+                        .formatted(rank, team, proxied.contains(rank) ? COPIES_THAT_WAIT : ""));
             case BufferLayout.LEFT -> lost(Set.of(rank), null);
             case BufferLayout.DIFFERS ->
                 new CollectiveMismatchException(

@@ -4,6 +4,7 @@ import static io.sluice.experts.cuda.GpuExpertRanks.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.collectives.CollectiveMismatchException;
+import io.sluice.collectives.CollectiveTimeoutException;
 import io.sluice.collectives.TeamRevokedException;
 import io.sluice.engine.MemoryNotAccessibleException;
 import io.sluice.engine.MemoryRegion;
@@ -18,6 +19,7 @@ import io.sluice.experts.cuda.LowLatencyPairs.Form;
 import io.sluice.experts.cuda.LowLatencyPairs.Rank;
 import io.sluice.testkit.Patience;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -136,6 +138,26 @@ class GpuProxyFailureTest {
             for (int rank = 0; rank < 2; rank++) {
                 assertThat(failure(call(pairs, rank, DispatchFormat.BF16))).isInstanceOf(SluiceException.class);
             }
+        }
+    }
+
+    @Test
+    void a_call_that_is_not_carried_in_time_names_the_setting_of_the_driver() {
+        try (LowLatencyPairs pairs = pairs("..")) {
+            Rank on = pairs.rank(0);
+            CompletableFuture<LowLatencyResult> end = pairs.future(callback -> on.gpu()
+                    .lowLatencyDispatch(
+                            on.x,
+                            0,
+                            on.choices,
+                            0,
+                            on.tokens,
+                            DispatchOptions.defaults().withTimeout(Duration.ofMillis(20)),
+                            callback));
+            assertThat(failure(end))
+                    .isInstanceOf(CollectiveTimeoutException.class)
+                    .hasMessageContaining("rank 1 of")
+                    .hasMessageContaining("CUDA_DEVICE_MAX_CONNECTIONS");
         }
     }
 
