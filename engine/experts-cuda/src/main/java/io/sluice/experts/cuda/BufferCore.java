@@ -218,12 +218,17 @@ final class BufferCore {
         }
         for (int rank = 0; rank < team.size(); rank++) {
             if (rank != team.rank() && !windows.mapped(rank).isOpen()) {
-                words.end(words.lost(Set.of(rank), e));
-                leaving.begin(rank);
+                lose(rank, e);
                 ensureUsable();
             }
         }
         return e;
+    }
+
+    /** Ends the buffer on this rank, as another is lost, and tells the others. */
+    void lose(int rank, SluiceException why) {
+        words.end(words.lost(Set.of(rank), why));
+        leaving.begin(rank);
     }
 
     SignalWait onReached(SignalCallback callback) {

@@ -1,7 +1,6 @@
 package io.sluice.experts.cuda;
 
 import io.sluice.engine.MemoryKind;
-import io.sluice.engine.SluiceException;
 import io.sluice.experts.DispatchFormat;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -107,18 +106,18 @@ final class ProxiedCall {
                 } else if (kind() == COMBINED) {
                     sendRows();
                 }
-            } catch (SluiceException e) {
+            } catch (RuntimeException e) {
                 fail(e);
             }
             partEnded(null);
         }
 
-        private void fail(SluiceException why) {
+        private void fail(Throwable why) {
             hasFailed = true;
-            proxy.failed(to.rank(), kind() <= COMBINED, why);
+            proxy.failed(to, kind() <= COMBINED, why);
         }
 
-        private void partEnded(@Nullable SluiceException error) {
+        private void partEnded(@Nullable RuntimeException error) {
             if (error != null) {
                 fail(error);
             }
@@ -182,30 +181,38 @@ final class ProxiedCall {
         /** Carries a range to the same place of the rank's window. */
         private void send(long offset, long bytes) {
             parts++;
-            to.window()
-                    .connection()
-                    .write(
-                            to.mirror(),
-                            offset,
-                            to.window(),
-                            offset,
-                            bytes,
-                            ProxiedRank.OPTIONS,
-                            (transfer, error) -> partEnded(error));
+            try {
+                to.window()
+                        .connection()
+                        .write(
+                                to.mirror(),
+                                offset,
+                                to.window(),
+                                offset,
+                                bytes,
+                                ProxiedRank.OPTIONS,
+                                (transfer, error) -> partEnded(error));
+            } catch (RuntimeException e) {
+                partEnded(e);
+            }
         }
 
         private void send(long[] offsets, long bytes) {
             parts++;
-            to.window()
-                    .connection()
-                    .writePages(
-                            to.mirror(),
-                            offsets,
-                            to.window(),
-                            offsets,
-                            bytes,
-                            ProxiedRank.OPTIONS,
-                            (transfer, failed, error) -> partEnded(error));
+            try {
+                to.window()
+                        .connection()
+                        .writePages(
+                                to.mirror(),
+                                offsets,
+                                to.window(),
+                                offsets,
+                                bytes,
+                                ProxiedRank.OPTIONS,
+                                (transfer, failed, error) -> partEnded(error));
+            } catch (RuntimeException e) {
+                partEnded(e);
+            }
         }
 
         // ---- the word ----
@@ -214,7 +221,7 @@ final class ProxiedCall {
             CompletableFuture<Void> quiet;
             try {
                 quiet = to.window().connection().quiet();
-            } catch (SluiceException e) {
+            } catch (RuntimeException e) {
                 fail(e);
                 ended();
                 return;
@@ -226,10 +233,7 @@ final class ProxiedCall {
                         if (error == null) {
                             sendWord();
                         } else {
-                            fail(
-                                    error instanceof SluiceException known
-                                            ? known
-                                            : new SluiceException("rows are not known to be visible", error));
+                            fail(error);
                             ended();
                         }
                     }));
@@ -251,7 +255,7 @@ final class ProxiedCall {
                                     }
                                     ended();
                                 });
-            } catch (SluiceException e) {
+            } catch (RuntimeException e) {
                 fail(e);
                 ended();
             }

@@ -1,5 +1,6 @@
 package io.sluice.experts.cuda;
 
+import io.sluice.engine.ConnectionState;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
@@ -23,6 +24,11 @@ record ProxiedRank(int rank, RemoteRegion window, MemoryRegion mirror) {
 
     // more than a connection has lanes, among which transfers that are under way together are divided
     private static final int FIRST_WRITES = 16;
+
+    /** Whether it is there, as far as is known. */
+    boolean isConnected() {
+        return window.connection().state() == ConnectionState.OPEN;
+    }
 
     /**
      * Carries zeros to words that only this rank writes, in each way that calls do: what that takes of the driver, on both sides, it

@@ -1,5 +1,6 @@
 package io.sluice.experts.cuda;
 
+import io.sluice.cuda.GpuClosedException;
 import io.sluice.cuda.GpuStream;
 import io.sluice.engine.ConnectionClosedException;
 import io.sluice.engine.ConnectionLostException;
@@ -11,9 +12,9 @@ import io.sluice.engine.StaleDescriptorException;
 import io.sluice.experts.ExpertsLostException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,11 +39,13 @@ final class Proxy implements EngineLoop.Source {
     private final CompletableFuture<@Nullable Void> left = new CompletableFuture<>();
     private final AtomicInteger lost = new AtomicInteger(NONE);
     // the last call's in the stream
-    private volatile long last;
+    private final AtomicLong last = new AtomicLong();
     private volatile long activeAt;
     private volatile boolean isTeamEnded;
     private int wordsOfLeaving;
     private boolean isLeaving;
+    private boolean awaitsStream;
+    private boolean hasStreamEnded;
 
     /** Made when the buffer is; the last argument is where the low-latency part of a window begins. */
     Proxy(BufferCore core, ProxyMemory memory, long partAt) {
@@ -68,7 +71,7 @@ final class Proxy implements EngineLoop.Source {
     /** A call was started, with a number in the stream. Allocates nothing. */
     void started(long number) {
         activeAt = System.nanoTime();
-        last = number;
+        last.accumulateAndGet(number, Math::max);
         source.signal();
     }
 
@@ -101,7 +104,7 @@ final class Proxy implements EngineLoop.Source {
             return 0;
         }
         // before the looks: what a kernel has said before it ended is seen
-        boolean isThrough = stream.reached() >= last;
+        boolean isThrough = hasStreamEnded || stream.reached() >= last.get();
         boolean isIdle = true;
         for (int i = 0; i < calls.size(); i++) {
             ProxiedCall call = calls.get(i);
@@ -113,9 +116,13 @@ final class Proxy implements EngineLoop.Source {
         if (core.words().failure() instanceof ExpertsLostException error && lost.get() == NONE) {
             lost.compareAndSet(NONE, error.ranks().iterator().next());
         }
-        if (lost.get() != NONE && !isLeaving && (isTeamEnded || (isThrough && isIdle))) {
-            isLeaving = true;
-            tellAll();
+        if (lost.get() != NONE && !isLeaving) {
+            if (isTeamEnded || (isThrough && isIdle)) {
+                isLeaving = true;
+                tellAll();
+            } else if (!isThrough) {
+                awaitStream();
+            }
         }
         if (isThrough || isTeamEnded) {
             // the end of a transfer signals
@@ -130,6 +137,26 @@ final class Proxy implements EngineLoop.Source {
         return 0;
     }
 
+    /** A stream whose GPU has failed does not come to what it was given. */
+    private void awaitStream() {
+        if (awaitsStream) {
+            return;
+        }
+        awaitsStream = true;
+        try {
+            stream.onReached(core.team().loop(), (wait, number, error) -> {
+                        wait.close();
+                        awaitsStream = false;
+                        hasStreamEnded = error != null;
+                        source.signal();
+                    })
+                    .arm(last.get());
+        } catch (GpuClosedException e) {
+            hasStreamEnded = true;
+            source.signal();
+        }
+    }
+
     /** What a call had to carry has ended. */
     void ended() {
         activeAt = System.nanoTime();
@@ -141,16 +168,22 @@ final class Proxy implements EngineLoop.Source {
      *
      * @param isNeeded whether calls there that are under way wait for it
      */
-    void failed(int rank, boolean isNeeded, SluiceException error) {
+    void failed(ProxiedRank to, boolean isNeeded, Throwable error) {
         if (isTeamEnded || hasClosed(error)) {
             // it had said so before, to the kernels that wait for it
             return;
         }
+        SluiceException why = error instanceof SluiceException known
+                ? known
+                : new SluiceException(
+                        "rank %d of %s cannot carry a call to rank %d: %s"
+                                .formatted(core.rank(), core.team(), to.rank(), error),
+                        error);
         if (!isLoss(error)) {
-            core.words().fail(error);
-        } else if (isNeeded) {
-            core.words().end(core.words().lost(Set.of(rank), error));
-            core.leaving().begin(rank);
+            core.words().fail(why);
+        } else if (isNeeded || (error instanceof OutcomeUnknownException && to.isConnected())) {
+            // a rank that goes on waits for each word, and a lane may have lost this one
+            core.lose(to.rank(), why);
         }
     }
 
@@ -191,7 +224,7 @@ final class Proxy implements EngineLoop.Source {
                             Long.BYTES,
                             ProxiedRank.OPTIONS,
                             (transfer, ignored) -> toldOne());
-        } catch (SluiceException | IllegalStateException itHasLeftToo) {
+        } catch (RuntimeException itHasLeftToo) {
             toldOne();
         }
     }
@@ -204,6 +237,13 @@ final class Proxy implements EngineLoop.Source {
 
     @Override
     public void removed(@Nullable Throwable cause) {
+        // a team ends with its engine
+        if (cause != null && !(cause instanceof ConnectionClosedException)) {
+            core.words()
+                    .fail(new SluiceException(
+                            "rank %d of %s carries no call any more: %s".formatted(core.rank(), core.team(), cause),
+                            cause));
+        }
         left.complete(null);
     }
 

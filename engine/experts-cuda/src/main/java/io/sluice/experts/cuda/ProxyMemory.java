@@ -25,7 +25,7 @@ record ProxyMemory(LowLatencyLayout layout, List<ProxiedRank> ranks, PinnedBuffe
     private static final VarHandle VALUE = ValueLayout.JAVA_LONG.varHandle();
     private static final long ROWS_OFFSET = Long.BYTES;
     private static final long MESSAGES_OFFSET = 2 * Long.BYTES;
-    private static final long CALL_BYTES = MESSAGES_OFFSET + (long) BufferLayout.MOST_RANKS * Integer.BYTES;
+    static final long CALL_BYTES = MESSAGES_OFFSET + (long) BufferLayout.MOST_RANKS * Integer.BYTES;
     private static final long PLACES_OFFSET = CALLS * CALL_BYTES;
     private static final int SLOT_BITS = 26;
 
