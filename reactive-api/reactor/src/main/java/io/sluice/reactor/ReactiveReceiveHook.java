@@ -4,10 +4,12 @@ import io.sluice.engine.TooManyPendingException;
 import io.sluice.experts.ExpertCallback;
 import io.sluice.experts.ReceiveHook;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * The second half of a call of {@link ReactiveExpertBuffer}, or of one in memory of GPUs, whose sends are posted. No thread
@@ -16,6 +18,8 @@ import reactor.core.publisher.Mono;
  * @param <R> the type of the call's result
  */
 public final class ReactiveReceiveHook<R> {
+    private static final long AGAIN_MILLIS = 1;
+
     private final ReceiveHook<R> hook;
     private final Consumer<? super R> giveBack;
     private final AbandonedCalls abandoned;
@@ -71,20 +75,26 @@ public final class ReactiveReceiveHook<R> {
      */
     CompletableFuture<Void> abandon() {
         if (used.compareAndSet(false, true)) {
-            CompletableFuture<Void> end = abandoned.add();
-            try {
-                hook.complete((result, error) -> {
-                    if (result != null) {
-                        giveBack.accept(result);
-                    }
-                    ended(end);
-                });
-            } catch (RuntimeException over) {
-                // the buffer has failed meanwhile, and the call with it
-                ended(end);
-            }
+            receive(abandoned.add());
         }
         return abandonedEnd;
+    }
+
+    private void receive(CompletableFuture<Void> end) {
+        try {
+            hook.complete((result, error) -> {
+                if (result != null) {
+                    giveBack.accept(result);
+                }
+                ended(end);
+            });
+        } catch (TooManyPendingException full) {
+            // of a GPU: nothing was started, and there is room when works before it have ended
+            Schedulers.parallel().schedule(() -> receive(end), AGAIN_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (RuntimeException over) {
+            // the buffer has failed meanwhile, and the call with it
+            ended(end);
+        }
     }
 
     private void ended(CompletableFuture<Void> end) {

@@ -2,7 +2,9 @@ package io.sluice.reactor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.engine.TooManyPendingException;
 import io.sluice.experts.ExpertCallback;
+import io.sluice.testkit.Patience;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -70,6 +72,32 @@ class AbandonedCallTest {
                 abandoned,
                 call -> Mono.empty()));
         assertThat(quiesced).isCompleted();
+    }
+
+    /** As of a GPU whose stream has no room for the second half: the other ranks wait for it. */
+    @Test
+    void aHookThatIsRefusedForNowIsCompletedLater() {
+        call();
+        subscriber.subscription.cancel();
+        CompletableFuture<Void> quiesced = abandoned.ended();
+        AtomicInteger refusals = new AtomicInteger(3);
+        CompletableFuture<ExpertCallback<String>> received = new CompletableFuture<>();
+        List<String> closed = new ArrayList<>();
+        end.complete(new ReactiveReceiveHook<String>(
+                callback -> {
+                    if (refusals.getAndDecrement() > 0) {
+                        throw new TooManyPendingException("the stream is full");
+                    }
+                    received.complete(callback);
+                },
+                closed::add,
+                abandoned,
+                call -> Mono.empty()));
+        ExpertCallback<String> callback = Patience.await(received);
+        assertThat(quiesced).isNotDone();
+        callback.ended("a result", null);
+        assertThat(quiesced).isCompleted();
+        assertThat(closed).containsExactly("a result");
     }
 
     @Test
