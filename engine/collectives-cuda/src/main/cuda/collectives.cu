@@ -152,7 +152,7 @@ static __device__ void store_bytes(char *to, uint64_t bytes, uint4 vector) {
 }
 
 /*
- * A set is written again two launches later, of whatever kind: this rank has then ended the launch between, which no rank ends before
+ * A set is written again two launches later, of any kind: this rank has then ended the launch between, which no rank ends before
  * all others have begun it, so that the slot's owner has ended the launch that read it.
  */
 static __device__ char *push_slot(const team &team, unsigned owner, unsigned sender, uint64_t generation) {

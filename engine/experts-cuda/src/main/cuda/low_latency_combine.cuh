@@ -1,4 +1,4 @@
-/* What combines of low latency have in common, in whatever format results travel. */
+/* What combines of low latency have in common, in any format of what travels. */
 #ifndef LOW_LATENCY_COMBINE_CUH
 #define LOW_LATENCY_COMBINE_CUH
 
