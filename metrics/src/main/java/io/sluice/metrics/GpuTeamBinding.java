@@ -27,7 +27,7 @@ final class GpuTeamBinding {
         refresh();
     }
 
-    /** This meter is read whenever any is, so new kinds and ways are noticed here. */
+    /** This meter is read whenever any is, so new kinds and algorithms are noticed here. */
     private int failed() {
         refresh();
         return metrics.hasFailed() ? 1 : 0;

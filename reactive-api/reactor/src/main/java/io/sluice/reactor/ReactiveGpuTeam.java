@@ -64,7 +64,8 @@ public final class ReactiveGpuTeam {
 
     /**
      * Forms a GPU team, with a stream of its own, one for each subscriber. A collective of the team's; it is called on a thread of {@code
-     * Schedulers.boundedElastic()}, as the driver takes milliseconds. A GPU team that no subscriber takes is closed.
+     * Schedulers.boundedElastic()}, as the driver takes milliseconds. Call nothing else of the team until it has
+     * ended, so that the order stays that of the other ranks. A GPU team that no subscriber takes is closed.
      *
      * @param team of ranks whose engines have the transport {@code cuda}
      * @param gpu the stable id of this rank's GPU

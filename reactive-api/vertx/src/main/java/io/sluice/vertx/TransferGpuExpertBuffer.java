@@ -42,7 +42,7 @@ public final class TransferGpuExpertBuffer extends TransferLowLatency {
 
     /**
      * Creates a buffer, with a stream of its own, on a worker thread. A collective of the team's; those of one context are created one
-     * after another.
+     * after another. Call nothing else of the team until it has ended, so that the order stays that of the other ranks.
      *
      * @param team of ranks whose engines have the transport {@code cuda}; stays open when the buffer is closed
      * @param gpu the stable id of this rank's GPU

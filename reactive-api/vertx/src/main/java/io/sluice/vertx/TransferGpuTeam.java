@@ -36,7 +36,7 @@ public final class TransferGpuTeam {
 
     /**
      * Forms a GPU team, with a stream of its own, on a worker thread. A collective of the team's; those of one context are formed one
-     * after another.
+     * after another. Call nothing else of the team until it has ended, so that the order stays that of the other ranks.
      *
      * @param team of ranks whose engines have the transport {@code cuda}
      * @param gpu the stable id of this rank's GPU

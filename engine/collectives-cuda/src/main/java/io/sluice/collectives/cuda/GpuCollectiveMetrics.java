@@ -27,8 +27,8 @@ public interface GpuCollectiveMetrics {
 
     /**
      * Returns how many of them the stream is through with. Once a collective has failed, those behind it do nothing and are counted all
-     * the same: see {@link GpuTeamMetrics#hasFailed}. Those that were started
-     * without numbers count with a later one.
+     * the same: see {@link GpuTeamMetrics#hasFailed}. Those that were started without numbers count with
+     * a later one.
      *
      * @return a count
      */

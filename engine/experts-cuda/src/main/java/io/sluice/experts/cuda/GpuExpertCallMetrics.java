@@ -20,15 +20,15 @@ public interface GpuExpertCallMetrics {
 
     /**
      * Returns how many of them the stream is through with. Once a call has failed, those behind it do nothing and are counted all the
-     * same: see {@link GpuExpertMetrics#hasFailed}. Those that were started without
-     * numbers count with a later one.
+     * same: see {@link GpuExpertMetrics#hasFailed}. Those that were started without numbers count with a later one.
      *
      * @return a count
      */
     long ended();
 
     /**
-     * Returns how many are waiting in the stream, running, or between their halves.
+     * Returns how many are waiting in the stream, running, or between their halves; those whose second half can start no more, as the
+     * buffer has failed, stay.
      *
      * @return {@link #started} without {@link #ended}
      */
