@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 void test_event_descriptor(void) {
@@ -69,9 +70,18 @@ static void check_affinity(void) {
     CHECK_SAME(sluice_thread_set_affinity(CPU_SETSIZE - 1), -EINVAL);
 }
 
+static void check_timers(void) {
+    int before = prctl(PR_GET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL);
+    CHECK(before >= 0);
+    CHECK_SAME(sluice_thread_exact_timers(), 0);
+    CHECK_SAME(prctl(PR_GET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL), 1);
+    CHECK_SAME(prctl(PR_SET_TIMERSLACK, (unsigned long)before, 0UL, 0UL, 0UL), 0);
+}
+
 void test_others(void) {
     CHECK(strncmp(sluice_description(), "linux-", 6) == 0);
     check_memory();
     check_messages();
     check_affinity();
+    check_timers();
 }

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,6 +18,10 @@ int sluice_thread_set_affinity(int cpu) {
     CPU_SET(cpu, &set);
     /* 0 is the calling thread, not the process. */
     return sluice_result(sched_setaffinity(0, sizeof set, &set));
+}
+
+int sluice_thread_exact_timers(void) {
+    return sluice_result(prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL));
 }
 
 int sluice_thread_schedule(struct sluice_thread_schedule *record) {

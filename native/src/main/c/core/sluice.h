@@ -173,5 +173,7 @@ struct sluice_thread_schedule {
     int64_t waited;
 };
 int sluice_thread_schedule(struct sluice_thread_schedule *record);
+/* Waits of the calling thread end when they are to, not up to 50 microseconds later. */
+int sluice_thread_exact_timers(void);
 
 #endif

@@ -27,6 +27,10 @@ JNIEXPORT jlong JNICALL Java_io_sluice_jni_MachineFacts_availableMemoryBelow(
     return sluice_memory_available(text);
 }
 
+JNIEXPORT jint JNICALL Java_io_sluice_jni_ThreadSchedule_exactTimers(UNUSED JNIEnv *env, UNUSED jclass type) {
+    return sluice_thread_exact_timers();
+}
+
 JNIEXPORT jint JNICALL Java_io_sluice_jni_ThreadSchedule_read(UNUSED JNIEnv *env, UNUSED jclass type, jlong record) {
     return record == 0 ? -EINVAL : sluice_thread_schedule(sluice_pointer(record));
 }

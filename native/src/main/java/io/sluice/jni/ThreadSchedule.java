@@ -1,6 +1,6 @@
 package io.sluice.jni;
 
-/** The kernel scheduler's statistics of a thread. */
+/** How the kernel schedules a thread. */
 public final class ThreadSchedule {
     /** Size of a record in bytes. */
     public static final int RECORD_BYTES = 16;
@@ -25,4 +25,12 @@ public final class ThreadSchedule {
      *     -EINVAL} for the address 0
      */
     public static native int read(long record);
+
+    /**
+     * Lets the calling thread's waits end when they are to. The kernel may otherwise be 50 microseconds late, so that it can end several
+     * together. Not for virtual threads: it would be the carrier's.
+     *
+     * @return 0, or {@code -errno}: {@code -EPERM} where a sandbox does not allow it
+     */
+    public static native int exactTimers();
 }

@@ -7,6 +7,7 @@ import io.sluice.testkit.Patience;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class ThreadScheduleTest {
@@ -28,6 +29,15 @@ class ThreadScheduleTest {
             assertThat(record.get(ValueLayout.JAVA_LONG, ThreadSchedule.RECORD_WAITED_OFFSET))
                     .isGreaterThanOrEqualTo(waited);
         }
+    }
+
+    @Test
+    void waits_of_a_thread_may_be_exact() throws InterruptedException {
+        AtomicInteger result = new AtomicInteger(1);
+        Thread thread = new Thread(() -> result.set(ThreadSchedule.exactTimers()));
+        thread.start();
+        thread.join();
+        assertThat(result).hasValue(0);
     }
 
     @Test

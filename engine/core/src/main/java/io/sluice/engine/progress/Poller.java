@@ -5,6 +5,7 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.transport.Deadline;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.TransportLoop;
+import io.sluice.jni.ThreadSchedule;
 import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -275,6 +276,8 @@ public final class Poller implements EventLoop, PollerLoop.Owner {
 
     private void run() {
         try {
+            // a park of 20 microseconds is to take 20; without it they take longer
+            ThreadSchedule.exactTimers();
             now = System.nanoTime();
             stallCause.sample(now);
             while (state == State.RUNNING) {
