@@ -28,10 +28,10 @@ final class WordWait implements SignalWait, EngineLoop.Source {
     // a look that finds nothing soon after the arming takes all of it, and is followed by another
     private static final int BUDGET = 2;
     private static final int CALLED = 1;
-    private static final long SPIN_NANOS = 50_000;
+    private static final long SPIN_NANOS = 250_000;
     private static final long SHORTEST_PAUSE_NANOS = 20_000;
     private static final long LONGEST_PAUSE_NANOS = 1_000_000;
-    private static final int PARTS_OF_WAIT = 8;
+    private static final int PARTS_OF_WAIT = 16;
     // the driver is asked at most as often whether the GPU has failed
     private static final long INQUIRY_NANOS = 1_000_000;
 
