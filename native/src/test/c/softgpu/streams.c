@@ -205,6 +205,11 @@ static bool has_ended(uint64_t number, uint64_t operations) {
 
 #define MOST_STREAMS 1024
 
+/* Whether a kernel is what it is at, or begins next: the stream's thread may not have come to it yet. With its lock. */
+static bool is_at_kernel(const struct CUstream_st *stream) {
+    return stream->has_kernel || (!stream->is_busy && stream->first != NULL && stream->first->kind == LAUNCH);
+}
+
 static void await(int ordinal, bool kernels) {
     uint64_t awaited[MOST_STREAMS];
     uint64_t operations[MOST_STREAMS];
@@ -213,7 +218,7 @@ static void await(int ordinal, bool kernels) {
     for (struct CUstream_st *each = streams; each != NULL && count < MOST_STREAMS; each = each->next) {
         if (ordinal < 0 || each->ordinal == ordinal) {
             pthread_mutex_lock(&each->lock);
-            if (!kernels || each->has_kernel) {
+            if (!kernels || is_at_kernel(each)) {
                 awaited[count] = each->number;
                 operations[count++] = kernels ? each->ended + 1 : each->added;
             }
@@ -253,7 +258,7 @@ bool kernels_are_awaited(int ordinal) {
     pthread_mutex_lock(&streams_lock);
     for (struct CUstream_st *each = streams; each != NULL && !found && atomic_load(&awaits_kernels); each = each->next) {
         pthread_mutex_lock(&each->lock);
-        found = each->ordinal == ordinal && each->has_kernel;
+        found = each->ordinal == ordinal && is_at_kernel(each);
         pthread_mutex_unlock(&each->lock);
     }
     pthread_mutex_unlock(&streams_lock);
