@@ -94,6 +94,7 @@ struct operation {
     size_t length;
     size_t done;
     bool has_head;
+    bool is_done;
     /* Of a put: which window, and where. */
     uint64_t window;
     uint64_t offset;
@@ -311,9 +312,21 @@ static bool go_on(struct communicator *communicator, struct operation *operation
         case PUT:
             return put_some(communicator, operation);
         case WAIT:
-            return operation->count == 0 || wait_some(communicator, operation);
+            return wait_some(communicator, operation);
     }
     return true;
+}
+
+/* Messages from one rank to another keep their order, as NCCL matches them by it. */
+static bool is_behind_another(const struct group *group, int index) {
+    const struct operation *operation = &group->operations[index];
+    for (int i = 0; i < index; i++) {
+        const struct operation *earlier = &group->operations[i];
+        if (!earlier->is_done && earlier->kind == operation->kind && earlier->peer == operation->peer) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* On the stream's thread. */
@@ -327,7 +340,12 @@ static int poll_group(void *argument) {
     bool is_done = true;
     int first = atomic_load(&shuffle) && group->count > 0 ? (int)(random_number() % (unsigned)group->count) : 0;
     for (int i = 0; !is_over && i < group->count; i++) {
-        is_done &= go_on(communicator, &group->operations[(first + i) % group->count]);
+        int index = (first + i) % group->count;
+        struct operation *operation = &group->operations[index];
+        if (!operation->is_done && !is_behind_another(group, index)) {
+            operation->is_done = go_on(communicator, operation);
+        }
+        is_done &= operation->is_done;
     }
     if (is_over || is_done) {
         free(group);

@@ -22,6 +22,7 @@ class LayerTest {
                     "io.sluice.experts.backend",
                     "io.sluice.collectives",
                     "io.sluice.engine",
+                    "io.sluice.engine.transport",
                     "io.sluice.jni",
                     "java..",
                     "org.jspecify..",

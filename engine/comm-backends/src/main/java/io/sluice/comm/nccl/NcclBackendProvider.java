@@ -23,7 +23,12 @@ public final class NcclBackendProvider implements CommBackendProvider {
 
     /** Creates a provider of the library that the process's settings name. */
     public NcclBackendProvider() {
-        this(System.getProperty(PROPERTY, System.getenv().getOrDefault(VARIABLE, DEFAULT)));
+        this(libraryFile());
+    }
+
+    /** The library that the process's settings name. */
+    static String libraryFile() {
+        return System.getProperty(PROPERTY, System.getenv().getOrDefault(VARIABLE, DEFAULT));
     }
 
     /**

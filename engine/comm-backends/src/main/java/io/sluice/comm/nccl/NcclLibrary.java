@@ -126,6 +126,11 @@ final class NcclLibrary {
         }
     }
 
+    /** As the library numbers them. */
+    int version() {
+        return version;
+    }
+
     String versionText() {
         return version / 10_000 + "." + version / 100 % 100 + "." + version % 100;
     }

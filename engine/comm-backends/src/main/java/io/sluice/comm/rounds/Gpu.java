@@ -8,6 +8,8 @@ import io.sluice.jni.CudaStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.UUID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -62,6 +64,49 @@ public final class Gpu {
      * @throws BackendUnavailableException if there is none, or it cannot be used
      */
     public static Gpu open(int rank, long pinnedBytes) {
+        return new Gpu(ordinal(rank, count()), pinnedBytes);
+    }
+
+    /**
+     * Opens a GPU by its number, not by the process's settings.
+     *
+     * @param ordinal the number that this process has for it, from 0 on
+     * @param pinnedBytes how much pinned memory is needed
+     * @return the GPU
+     * @throws BackendUnavailableException if there is none, or it cannot be used
+     */
+    public static Gpu numbered(int ordinal, long pinnedBytes) {
+        checkNumber(ordinal);
+        return new Gpu(ordinal, pinnedBytes);
+    }
+
+    /**
+     * Returns the stable id of a GPU.
+     *
+     * @param ordinal the number that this process has for it, from 0 on
+     * @return such as {@code GPU-8c7a1d2e-…}
+     * @throws BackendUnavailableException if there is none
+     */
+    public static String id(int ordinal) {
+        checkNumber(ordinal);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment record = arena.allocate(CudaDevice.RECORD_BYTES, Long.BYTES);
+            checked("describe the GPU", CudaDevice.query(ordinal, record.address()));
+            ValueLayout.OfLong big = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+            long uuid = CudaDevice.RECORD_UUID_OFFSET;
+            return "GPU-" + new UUID(record.get(big, uuid), record.get(big, uuid + Long.BYTES));
+        }
+    }
+
+    private static void checkNumber(int ordinal) {
+        int count = count();
+        if (ordinal < 0 || ordinal >= count) {
+            throw new BackendUnavailableException(
+                    "there is no GPU " + ordinal + ": this process sees 0 to " + (count - 1));
+        }
+    }
+
+    private static int count() {
         String refused = CudaLibrary.load(System.getProperty(LIBRARY_PROPERTY));
         if (refused != null) {
             throw new BackendUnavailableException(refused);
@@ -70,7 +115,7 @@ public final class Gpu {
         if (count < 1) {
             throw new BackendUnavailableException("this process sees no GPU; see CUDA_VISIBLE_DEVICES");
         }
-        return new Gpu(ordinal(rank, count), pinnedBytes);
+        return count;
     }
 
     private static int ordinal(int rank, int count) {
@@ -183,6 +228,20 @@ public final class Gpu {
         request.set(ValueLayout.JAVA_LONG, CudaStream.REQUEST_DESTINATIONS_OFFSET, bytes);
         submit("clear " + bytes + " bytes");
         request.set(ValueLayout.JAVA_LONG, CudaStream.REQUEST_DESTINATIONS_OFFSET, 0);
+    }
+
+    /**
+     * Has the stream store a word in the pinned memory once it is through with its earlier work.
+     *
+     * @param offset of the word in the pinned memory, a multiple of 8
+     * @param value to store
+     */
+    public void store(long offset, long value) {
+        request.set(ValueLayout.JAVA_INT, CudaStream.REQUEST_OPERATION_OFFSET, CudaStream.COMPLETE);
+        request.set(ValueLayout.JAVA_LONG, CudaStream.REQUEST_WORD_OFFSET, pinnedAddress + offset);
+        request.set(ValueLayout.JAVA_LONG, CudaStream.REQUEST_VALUE_OFFSET, value);
+        submit("store a word");
+        request.set(ValueLayout.JAVA_LONG, CudaStream.REQUEST_WORD_OFFSET, 0);
     }
 
     private void submit(String what) {

@@ -69,6 +69,7 @@ public final class Transports implements AutoCloseable {
         List<TransportProvider> providers = TransportProviders.all();
         if (options.transports().isEmpty()) {
             return providers.stream()
+                    .filter(provider -> !provider.byNameOnly())
                     .sorted(Comparator.comparingInt(TransportProvider::preference)
                             .reversed())
                     .toList();

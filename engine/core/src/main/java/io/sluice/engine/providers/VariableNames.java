@@ -94,8 +94,8 @@ public final class VariableNames {
     /** Read by expert buffers, which are in a module above this. */
     static final List<String> OF_EXPERTS = List.of(PREFIX + "COMM_BACKEND");
 
-    /** Read by what carries expert buffers over other libraries. */
-    static final List<String> OF_BACKENDS = Stream.of("COMM_GPU", "NCCL_LIBRARY", "NVSHMEM_LIBRARY")
+    /** Read by what carries expert buffers, and transfers of GPU memory, over other libraries. */
+    static final List<String> OF_BACKENDS = Stream.of("COMM_GPU", "NCCL_GPU", "NCCL_LIBRARY", "NVSHMEM_LIBRARY")
             .map(PREFIX::concat)
             .toList();
 
@@ -106,7 +106,7 @@ public final class VariableNames {
             .toList();
 
     /** Transports of this project, whose variables are all known. */
-    private static final Set<String> OWN_TRANSPORTS = Set.of("shm", "tcp", "verbs", "cuda");
+    private static final Set<String> OWN_TRANSPORTS = Set.of("shm", "tcp", "verbs", "cuda", "nccl");
 
     /** Kubernetes gives these to every container, for each service whose name begins with "sluice-". */
     private static final Pattern OF_KUBERNETES = Pattern.compile(".*_(SERVICE_(HOST|PORT(_.*)?)|PORT(_\\d+_.*)?)");

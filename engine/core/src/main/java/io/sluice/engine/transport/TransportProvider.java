@@ -21,6 +21,15 @@ public interface TransportProvider {
     int preference();
 
     /**
+     * Returns whether the transport is opened only if the options name it.
+     *
+     * @return false by default: it is one of those that are opened if the options name none
+     */
+    default boolean byNameOnly() {
+        return false;
+    }
+
+    /**
      * Tries the transport without lasting effect. Must not throw.
      *
      * @return available, as it is by default, or why not

@@ -1,0 +1,51 @@
+package io.sluice.comm.nccl;
+
+import io.sluice.engine.ProtocolException;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * What the two ends of a path tell each other at first.
+ *
+ * @param libraryVersion of NCCL, as it numbers them
+ * @param device the stable id of the GPU
+ * @param id of the communicator, which the side that connects draws; empty of the other
+ */
+record NcclOffer(int libraryVersion, String device, byte[] id) {
+    private static final byte VERSION = 1;
+
+    byte[] toBytes() {
+        byte[] text = device.getBytes(StandardCharsets.US_ASCII);
+        return ByteBuffer.allocate(3 + Integer.BYTES + text.length + id.length)
+                .put(VERSION)
+                .putInt(libraryVersion)
+                .put((byte) text.length)
+                .put(text)
+                .put((byte) id.length)
+                .put(id)
+                .array();
+    }
+
+    /**
+     * Reads the peer's; a later version may have appended something.
+     *
+     * @throws ProtocolException if it is damaged
+     */
+    static NcclOffer read(byte[] bytes) {
+        ByteBuffer buffer = ByteBuffer.wrap(bytes);
+        try {
+            if (buffer.get() < VERSION) {
+                throw new ProtocolException("the peer's nccl offer has no version");
+            }
+            int libraryVersion = buffer.getInt();
+            byte[] text = new byte[Byte.toUnsignedInt(buffer.get())];
+            buffer.get(text);
+            byte[] id = new byte[Byte.toUnsignedInt(buffer.get())];
+            buffer.get(id);
+            return new NcclOffer(libraryVersion, new String(text, StandardCharsets.US_ASCII), id);
+        } catch (BufferUnderflowException e) {
+            throw new ProtocolException("the peer's nccl offer is cut short", e);
+        }
+    }
+}
