@@ -28,11 +28,6 @@ import org.jspecify.annotations.Nullable;
  * granted is in a group soon, or the connection ends. On the loop's thread.
  */
 final class NcclEndpoint implements Endpoint, RegionAttachments, TransportMessages {
-    /** The most requests of one side. */
-    static final int MOST_REQUESTS = 256;
-
-    // the peer may know earlier than this side that its reads are done
-    private static final int MOST_SERVED = 2 * MOST_REQUESTS;
     // what comes meanwhile makes the next ones larger
     private static final int MOST_GROUPS = 3;
     private static final long MOST_GROUP_BYTES = 64L << 20;
@@ -47,7 +42,7 @@ final class NcclEndpoint implements Endpoint, RegionAttachments, TransportMessag
     private final NcclParts parts;
     private final MemorySegment record = Arena.ofAuto().allocate(CudaMemory.RECORD_BYTES, Long.BYTES);
     private @Nullable PairWorker worker;
-    private volatile boolean isEstablished;
+    private volatile boolean isReady;
     private boolean isClosed;
     private boolean isQuiescent;
     private boolean owesPostable;
@@ -57,11 +52,14 @@ final class NcclEndpoint implements Endpoint, RegionAttachments, TransportMessag
     private final ArrayDeque<WorkRequest> asked = new ArrayDeque<>();
     private final ArrayDeque<WorkRequest> agreed = new ArrayDeque<>();
     private int inFlight;
+    // as the peer says
+    private int mostInFlight;
 
     // the peer's
     private final ArrayDeque<ServedRequest> granted = new ArrayDeque<>();
     private final ArrayDeque<ServedRequest> spareServed = new ArrayDeque<>();
     private int served;
+    private final int mostServed;
 
     private final ArrayDeque<TransferGroup> running = new ArrayDeque<>();
     // done here, with writes of this side's that the peer has not acknowledged
@@ -79,6 +77,8 @@ final class NcclEndpoint implements Endpoint, RegionAttachments, TransportMessag
         this.device = device;
         this.isFirst = context.initiator();
         this.id = isFirst ? ids.take() : new byte[0];
+        // the peer may know earlier than this side that its reads are done
+        this.mostServed = 2 * context.options().maxServedRequests();
         this.parts = new NcclParts(context);
     }
 
@@ -86,7 +86,7 @@ final class NcclEndpoint implements Endpoint, RegionAttachments, TransportMessag
 
     @Override
     public byte[] offer() {
-        return new NcclOffer(library.version(), device, id).toBytes();
+        return new NcclOffer(library.version(), device, context.options().maxServedRequests(), id).toBytes();
     }
 
     @Override
@@ -108,9 +108,14 @@ final class NcclEndpoint implements Endpoint, RegionAttachments, TransportMessag
             if (!isFirst && peer.id().length != NcclLibrary.UNIQUE_ID_BYTES) {
                 throw new ProtocolException("the peer's id of a communicator has " + peer.id().length + " bytes");
             }
+            mostInFlight = peer.serves();
             PairWorker made = new PairWorker(library, ordinal, isFirst ? 0 : 1, isFirst ? id : peer.id(), new Reports());
             worker = made;
             made.start();
+            if (!isFirst) {
+                // rank 0 alone decides that the connection opens: its communicator has come about when both ranks have joined
+                context.established();
+            }
         } catch (SluiceException e) {
             context.failed(e);
         }
@@ -122,8 +127,10 @@ final class NcclEndpoint implements Endpoint, RegionAttachments, TransportMessag
         public void ready() {
             context.loop().execute(() -> {
                 if (!isClosed) {
-                    isEstablished = true;
-                    context.established();
+                    isReady = true;
+                    if (isFirst) {
+                        context.established();
+                    }
                 }
             });
         }
@@ -134,7 +141,7 @@ final class NcclEndpoint implements Endpoint, RegionAttachments, TransportMessag
                 if (!isClosed) {
                     String reason = String.valueOf(error.getMessage());
                     context.failed(
-                            isEstablished
+                            isReady
                                     ? new SluiceException("the path over NCCL has failed: " + reason, error)
                                     : new TransportUnavailableException(reason, error));
                 }
@@ -160,7 +167,7 @@ final class NcclEndpoint implements Endpoint, RegionAttachments, TransportMessag
     public int post(WorkRequest[] batch, int from, int count) {
         int done = 0;
         while (done < count && !isClosed) {
-            if (inFlight == MOST_REQUESTS) {
+            if (inFlight >= mostInFlight) {
                 owesPostable = true;
                 break;
             }
@@ -195,7 +202,7 @@ final class NcclEndpoint implements Endpoint, RegionAttachments, TransportMessag
     }
 
     private void tellPostable() {
-        if (owesPostable && inFlight < MOST_REQUESTS && !isClosed) {
+        if (owesPostable && inFlight < mostInFlight && !isClosed) {
             owesPostable = false;
             context.postable();
         }
@@ -301,11 +308,11 @@ final class NcclEndpoint implements Endpoint, RegionAttachments, TransportMessag
         if (code != NcclParts.WRITE && code != NcclParts.READ) {
             throw new ProtocolException("a request of type " + code + " for the nccl endpoint");
         }
-        if (served >= MOST_SERVED) {
+        if (served >= mostServed) {
             progress();
         }
-        if (served >= MOST_SERVED) {
-            throw new ProtocolException("the peer has more than " + MOST_SERVED + " requests under way over NCCL");
+        if (served >= mostServed) {
+            throw new ProtocolException("the peer has more than " + mostServed + " requests under way over NCCL");
         }
         WorkRequest.Opcode operation = code == NcclParts.WRITE ? WorkRequest.Opcode.WRITE : WorkRequest.Opcode.READ;
         CompletionStatus status = grant(operation, handle, key, epoch, offset, length);
@@ -494,14 +501,14 @@ final class NcclEndpoint implements Endpoint, RegionAttachments, TransportMessag
 
     @Override
     public @Nullable String stuckLane(long now, long timeoutNanos) {
-        return isEstablished && !isIdle() && now - progressAt > timeoutNanos
+        return isReady && !isIdle() && now - progressAt > timeoutNanos
                 ? "NCCL, whose communicator has made no progress with " + running.size() + " groups"
                 : null;
     }
 
     @Override
     public int lanes(PathState state) {
-        return state == PathState.UP && isEstablished ? 1 : 0;
+        return state == PathState.UP && isReady ? 1 : 0;
     }
 
     @Override
@@ -512,9 +519,8 @@ final class NcclEndpoint implements Endpoint, RegionAttachments, TransportMessag
         isClosed = true;
         parts.clear();
         flushAll(unsent, CompletionStatus.FLUSHED_UNSENT);
-        // of what is in no group nothing has left
-        flushAll(asked, CompletionStatus.FLUSHED_UNSENT);
-        flushAll(agreed, CompletionStatus.FLUSHED_UNSENT);
+        flushAll(asked, CompletionStatus.FLUSHED);
+        flushAll(agreed, CompletionStatus.FLUSHED);
         for (ServedRequest each = granted.pollFirst(); each != null; each = granted.pollFirst()) {
             endServed(each);
         }

@@ -10,18 +10,20 @@ import java.nio.charset.StandardCharsets;
  *
  * @param libraryVersion of NCCL, as it numbers them
  * @param device the stable id of the GPU
+ * @param serves how many requests of the peer's this side takes at once
  * @param id of the communicator, which the side that connects draws; empty of the other
  */
-record NcclOffer(int libraryVersion, String device, byte[] id) {
+record NcclOffer(int libraryVersion, String device, int serves, byte[] id) {
     private static final byte VERSION = 1;
 
     byte[] toBytes() {
         byte[] text = device.getBytes(StandardCharsets.US_ASCII);
-        return ByteBuffer.allocate(3 + Integer.BYTES + text.length + id.length)
+        return ByteBuffer.allocate(3 + 2 * Integer.BYTES + text.length + id.length)
                 .put(VERSION)
                 .putInt(libraryVersion)
                 .put((byte) text.length)
                 .put(text)
+                .putInt(serves)
                 .put((byte) id.length)
                 .put(id)
                 .array();
@@ -41,9 +43,13 @@ record NcclOffer(int libraryVersion, String device, byte[] id) {
             int libraryVersion = buffer.getInt();
             byte[] text = new byte[Byte.toUnsignedInt(buffer.get())];
             buffer.get(text);
+            int serves = buffer.getInt();
+            if (serves < 1) {
+                throw new ProtocolException("the peer takes " + serves + " requests at once over NCCL");
+            }
             byte[] id = new byte[Byte.toUnsignedInt(buffer.get())];
             buffer.get(id);
-            return new NcclOffer(libraryVersion, new String(text, StandardCharsets.US_ASCII), id);
+            return new NcclOffer(libraryVersion, new String(text, StandardCharsets.US_ASCII), serves, id);
         } catch (BufferUnderflowException e) {
             throw new ProtocolException("the peer's nccl offer is cut short", e);
         }

@@ -9,6 +9,7 @@ import io.sluice.comm.rounds.Pause;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -40,7 +41,6 @@ final class PairWorker implements Runnable {
     // how late an error of the library's is noticed while groups are under way
     private static final long WATCH_NANOS = 20_000_000;
     private static final long LONGEST_END_NANOS = 5_000_000_000L;
-    private static final int MOST_GROUPS = 1024;
 
     private final NcclLibrary library;
     private final int ordinal;
@@ -48,7 +48,7 @@ final class PairWorker implements Runnable {
     private final byte[] id;
     private final Owner owner;
     private final Thread thread;
-    private final GroupQueue groups = new GroupQueue(MOST_GROUPS);
+    private final ConcurrentLinkedQueue<TransferGroup> groups = new ConcurrentLinkedQueue<>();
     private volatile @Nullable MemorySegment pinned;
     private volatile boolean isParked;
     private volatile boolean isStopping;
