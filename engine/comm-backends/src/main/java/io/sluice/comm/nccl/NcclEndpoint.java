@@ -68,6 +68,9 @@ final class NcclEndpoint implements Endpoint, RegionAttachments, TransportMessag
     private long formed;
     private long peerDone;
     private long progressAt;
+    // likewise of the groups: answers alone do not count for one that is stuck
+    private long groupProgressAt;
+    private boolean isWatched;
 
     NcclEndpoint(EndpointContext context, NcclLoop loop, NcclLibrary library, UniqueIds ids, int ordinal, String device) {
         this.context = context;
@@ -257,6 +260,9 @@ final class NcclEndpoint implements Endpoint, RegionAttachments, TransportMessag
             addServed(group, ofFirst);
             addOwn(group, ofSecond);
         }
+        if (running.isEmpty()) {
+            groupProgressAt = context.loop().now();
+        }
         running.addLast(group);
         PairWorker library = worker;
         if (library != null) {
@@ -408,6 +414,16 @@ final class NcclEndpoint implements Endpoint, RegionAttachments, TransportMessag
         return newest == null ? now : newest.formedAt();
     }
 
+    /** For the loop: whether it looks at the word in each cycle. */
+    boolean isWatched() {
+        return isWatched;
+    }
+
+    /** For the loop. */
+    void watched(boolean is) {
+        isWatched = is;
+    }
+
     /** Whether its word may change. */
     boolean isAtWork() {
         return isClosed ? !isQuiescent : !running.isEmpty();
@@ -437,6 +453,7 @@ final class NcclEndpoint implements Endpoint, RegionAttachments, TransportMessag
             done++;
             last = group.number();
             progressAt = context.loop().now();
+            groupProgressAt = progressAt;
             hasServedWrites |= endServed(group, true);
             completeAll(group, WorkRequest.Opcode.READ, CompletionStatus.SUCCESS);
             if (group.number() <= peerDone) {
@@ -501,7 +518,7 @@ final class NcclEndpoint implements Endpoint, RegionAttachments, TransportMessag
 
     @Override
     public @Nullable String stuckLane(long now, long timeoutNanos) {
-        return isReady && !isIdle() && now - progressAt > timeoutNanos
+        return isReady && !isIdle() && now - (running.isEmpty() ? progressAt : groupProgressAt) > timeoutNanos
                 ? "NCCL, whose communicator has made no progress with " + running.size() + " groups"
                 : null;
     }

@@ -57,7 +57,8 @@ final class NcclLoop implements TransportLoop, EventLoop.Source {
 
     /** Looks at an endpoint's word from now on. */
     void watch(NcclEndpoint endpoint) {
-        if (!watched.contains(endpoint)) {
+        if (!endpoint.isWatched()) {
+            endpoint.watched(true);
             watched.add(endpoint);
         }
         if (!isSource) {
@@ -83,6 +84,7 @@ final class NcclLoop implements TransportLoop, EventLoop.Source {
             done += each.progress();
             if (!each.isAtWork() && i < watched.size() && watched.get(i).equals(each)) {
                 watched.remove(i);
+                each.watched(false);
             }
         }
         if (watched.isEmpty()) {

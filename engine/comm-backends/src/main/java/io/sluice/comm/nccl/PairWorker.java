@@ -131,14 +131,24 @@ final class PairWorker implements Runnable {
                 }
             }
         } catch (RuntimeException | Error e) {
-            if (!isStopping) {
-                owner.failed(e instanceof RuntimeException known ? known : new IllegalStateException(e));
-            }
+            report(e);
         }
         try {
             end();
         } catch (RuntimeException | Error e) {
             LOG.error("{}: the library may still use the memory of its connection, which stays leased", name(), e);
+        }
+    }
+
+    private void report(Throwable error) {
+        if (isStopping) {
+            return;
+        }
+        try {
+            owner.failed(error instanceof RuntimeException known ? known : new IllegalStateException(error));
+        } catch (RuntimeException e) {
+            // the loop runs no more
+            LOG.debug("{}: nothing takes the report of an error", name(), e);
         }
     }
 

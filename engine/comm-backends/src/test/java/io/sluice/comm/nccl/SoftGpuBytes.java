@@ -92,7 +92,7 @@ final class SoftGpuBytes implements ContractMemory {
     }
 
     /** As of {@code cudaMalloc}, on the GPU of the engine that it is registered with, or of the target. */
-    private static final class Own implements OwnMemory {
+    static final class Own implements OwnMemory {
         private final long bytes;
         private final AtomicBoolean open = new AtomicBoolean(true);
         private int ordinal = 1;
@@ -102,7 +102,7 @@ final class SoftGpuBytes implements ContractMemory {
             this.bytes = bytes;
         }
 
-        private long made() {
+        long made() {
             Long before = address;
             if (before != null) {
                 return before;
