@@ -72,7 +72,8 @@ final class NcclEndpoint implements Endpoint, RegionAttachments, TransportMessag
     private long groupProgressAt;
     private boolean isWatched;
 
-    NcclEndpoint(EndpointContext context, NcclLoop loop, NcclLibrary library, UniqueIds ids, int ordinal, String device) {
+    NcclEndpoint(
+            EndpointContext context, NcclLoop loop, NcclLibrary library, UniqueIds ids, int ordinal, String device) {
         this.context = context;
         this.loop = loop;
         this.library = library;
@@ -100,8 +101,8 @@ final class NcclEndpoint implements Endpoint, RegionAttachments, TransportMessag
         try {
             NcclOffer peer = NcclOffer.read(peerOffer);
             if (peer.device().equals(device)) {
-                throw new TransportUnavailableException(
-                        "both engines use " + device + ", and NCCL takes no GPU twice: choose others by SLUICE_NCCL_GPU");
+                throw new TransportUnavailableException("both engines use " + device
+                        + ", and NCCL takes no GPU twice: choose others by SLUICE_NCCL_GPU");
             }
             if (peer.libraryVersion() != library.version()) {
                 throw new TransportUnavailableException("this engine has NCCL " + library.versionText()
@@ -112,11 +113,13 @@ final class NcclEndpoint implements Endpoint, RegionAttachments, TransportMessag
                 throw new ProtocolException("the peer's id of a communicator has " + peer.id().length + " bytes");
             }
             mostInFlight = peer.serves();
-            PairWorker made = new PairWorker(library, ordinal, isFirst ? 0 : 1, isFirst ? id : peer.id(), new Reports());
+            PairWorker made =
+                    new PairWorker(library, ordinal, isFirst ? 0 : 1, isFirst ? id : peer.id(), new Reports());
             worker = made;
             made.start();
             if (!isFirst) {
-                // rank 0 alone decides that the connection opens: its communicator has come about when both ranks have joined
+                // rank 0 alone decides that the connection opens: its communicator has come about when both ranks have
+                // joined
                 context.established();
             }
         } catch (SluiceException e) {

@@ -71,7 +71,10 @@ final class PairWorker implements Runnable {
         this.rank = rank;
         this.id = id;
         this.owner = owner;
-        this.thread = Thread.ofPlatform().daemon().name("sluice-nccl-" + NUMBERS.incrementAndGet()).unstarted(this);
+        this.thread = Thread.ofPlatform()
+                .daemon()
+                .name("sluice-nccl-" + NUMBERS.incrementAndGet())
+                .unstarted(this);
     }
 
     // ---- for the loop ----

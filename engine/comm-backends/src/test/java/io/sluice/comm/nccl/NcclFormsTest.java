@@ -56,21 +56,22 @@ class NcclFormsTest {
         return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler));
     }
 
-    private final ExportedRegion exported = face(ExportedRegion.class, (proxy, method, arguments) -> switch (method.getName()) {
-        case "acquire" -> {
-            asked.add(Arrays.asList(arguments));
-            leases += answer == CompletionStatus.SUCCESS ? 1 : 0;
-            yield answer;
-        }
-        case "release" -> {
-            leases--;
-            yield null;
-        }
-        case "isOpen" -> true;
-        case "registration" -> registration();
-        case "memory" -> region();
-        default -> throw new AssertionError(method);
-    });
+    private final ExportedRegion exported =
+            face(ExportedRegion.class, (proxy, method, arguments) -> switch (method.getName()) {
+                case "acquire" -> {
+                    asked.add(Arrays.asList(arguments));
+                    leases += answer == CompletionStatus.SUCCESS ? 1 : 0;
+                    yield answer;
+                }
+                case "release" -> {
+                    leases--;
+                    yield null;
+                }
+                case "isOpen" -> true;
+                case "registration" -> registration();
+                case "memory" -> region();
+                default -> throw new AssertionError(method);
+            });
 
     private NcclMemory registration() {
         return registration;
@@ -137,8 +138,10 @@ class NcclFormsTest {
             endpoint.received(request(NcclParts.WRITE, HANDLE, -1, Long.MAX_VALUE));
             assertThat(answers(endpoint)).containsExactly(refusal.code());
         }
-        assertThat(asked).hasSize(4).allSatisfy(each -> assertThat(each)
-                .containsExactly(WorkRequest.Opcode.WRITE, 2L, 3L, -1L, Long.MAX_VALUE));
+        assertThat(asked)
+                .hasSize(4)
+                .allSatisfy(each ->
+                        assertThat(each).containsExactly(WorkRequest.Opcode.WRITE, 2L, 3L, -1L, Long.MAX_VALUE));
         endpoint.received(request(NcclParts.READ, HANDLE + 1, 0, 8));
         assertThat(answers(endpoint)).containsExactly(CompletionStatus.UNKNOWN_REGION.code());
         assertThat(leases).isZero();
@@ -182,14 +185,20 @@ class NcclFormsTest {
         refuses(second, "forms a group", NcclParts.GROUP, (byte) 1, (byte) 0);
         refuses(second, "forms a group", NcclParts.GROUP, (byte) 0, (byte) 0);
         refuses(second, "forms a group", NcclParts.GROUP, (byte) -1, (byte) 2);
-        refuses(second, "has done group", ByteBuffer.allocate(9).put(NcclParts.DONE).putLong(1).array());
+        refuses(
+                second,
+                "has done group",
+                ByteBuffer.allocate(9).put(NcclParts.DONE).putLong(1).array());
         refuses(second, "cut short", NcclParts.DONE, (byte) 0);
         refuses(second, "part of type 9", (byte) 9);
         refuses(second, "request of type 3", request(3, HANDLE, 0, 8).array());
         for (int i = 0; i < 2 * SERVES; i++) {
             second.received(request(NcclParts.READ, HANDLE, 0, 8));
         }
-        refuses(second, "requests under way", request(NcclParts.READ, HANDLE, 0, 8).array());
+        refuses(
+                second,
+                "requests under way",
+                request(NcclParts.READ, HANDLE, 0, 8).array());
     }
 
     @Test

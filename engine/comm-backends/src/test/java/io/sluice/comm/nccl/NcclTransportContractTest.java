@@ -2,14 +2,14 @@ package io.sluice.comm.nccl;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.sluice.engine.contract.CopyContract;
+import io.sluice.engine.contract.BulkCopyContract;
 import io.sluice.engine.contract.TransportUnderTest;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 
 /** The part of the contract that groups are most likely to break; long runs have all of it. */
 @Tag("variant")
-class NcclTransportContractTest extends CopyContract {
+class NcclTransportContractTest extends BulkCopyContract {
     private final SoftNcclTransport transport = new SoftNcclTransport();
 
     @Override

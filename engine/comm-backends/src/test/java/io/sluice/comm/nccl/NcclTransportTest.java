@@ -166,8 +166,8 @@ class NcclTransportTest {
                     .split(" ");
             TransferEngine engine = open(transport.options());
             Connection connection = await(engine.connect(EngineAddress.parse(ready[1])));
-            RemoteRegion remote = await(connection.attach(
-                    RegionDescriptor.fromBytes(HexFormat.of().parseHex(ready[2]))));
+            RemoteRegion remote = await(
+                    connection.attach(RegionDescriptor.fromBytes(HexFormat.of().parseHex(ready[2]))));
             assertThat(remote.path(MemoryKind.CUDA).transport()).isEqualTo("nccl");
             MemoryRegion local = transport.memory().allocate(engine, NcclPeerMain.BYTES, RegionOptions.local());
             await(write(local, remote));

@@ -45,8 +45,10 @@ final class SoftGpuBytes implements ContractMemory {
     }
 
     private static int ordinal(TransferEngine engine) {
-        return Integer.parseInt(
-                engine.options().variables("SLUICE_NCCL_").getOrDefault(GPU, "0").strip());
+        return Integer.parseInt(engine.options()
+                .variables("SLUICE_NCCL_")
+                .getOrDefault(GPU, "0")
+                .strip());
     }
 
     private static RegionOptions on(int ordinal, RegionOptions options) {

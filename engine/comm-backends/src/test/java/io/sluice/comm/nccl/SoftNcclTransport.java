@@ -30,8 +30,7 @@ final class SoftNcclTransport implements TransportUnderTest {
     }
 
     private static Map<String, String> environment(int gpu) {
-        return Map.of(
-                "SLUICE_TRANSPORTS", "nccl,tcp,cuda", "SLUICE_CUDA_MAPPED", "false", "SLUICE_NCCL_GPU", "" + gpu);
+        return Map.of("SLUICE_TRANSPORTS", "nccl,tcp,cuda", "SLUICE_CUDA_MAPPED", "false", "SLUICE_NCCL_GPU", "" + gpu);
     }
 
     @Override
@@ -54,7 +53,8 @@ final class SoftNcclTransport implements TransportUnderTest {
         if (question.use() == PathPolicy.Use.COPIES
                 && question.local() == MemoryKind.CUDA
                 && question.region().kind() == MemoryKind.CUDA
-                && question.candidates().stream().anyMatch(each -> each.transport().equals(name()))
+                && question.candidates().stream()
+                        .anyMatch(each -> each.transport().equals(name()))
                 && !chosen.transport().equals(name())) {
             others.add(chosen.transport());
         }
