@@ -461,6 +461,9 @@ final class NcclEndpoint implements Endpoint, RegionAttachments, TransportMessag
             completeAll(group, WorkRequest.Opcode.READ, CompletionStatus.SUCCESS);
             if (group.number() <= peerDone) {
                 completeAll(group, WorkRequest.Opcode.WRITE, CompletionStatus.SUCCESS);
+            } else if (isClosed) {
+                // by a callback, when the group was in none of the queues
+                completeAll(group, WorkRequest.Opcode.WRITE, CompletionStatus.FLUSHED);
             }
             if (group.requests().isEmpty()) {
                 spareGroups.addLast(group);

@@ -24,6 +24,7 @@ import io.sluice.testkit.ForkedJava;
 import io.sluice.testkit.Patience;
 import io.sluice.testkit.PatientOptions;
 import java.io.IOException;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -82,6 +83,22 @@ class NcclTransportTest {
         TransferEngine third = open(transport.options());
         TransferEngine fourth = open(transport.targetOptions());
         assertThat(paths(await(third.connect(fourth.address())))).startsWith("nccl");
+    }
+
+    /** Memory comes from the transport `cuda`, which is opened with it. */
+    @Test
+    void namedAloneItCarriesCopies() {
+        Map<String, String> alone = Map.of("SLUICE_TRANSPORTS", "nccl", "SLUICE_CUDA_MAPPED", "false");
+        TransferEngine first = open(transport.options().environment(alone));
+        TransferEngine second = open(transport.targetOptions().environment(alone));
+        MemoryRegion local = transport.memory().allocate(first, 4096, RegionOptions.local());
+        MemoryRegion served = transport.memory().allocate(second, 4096, RegionOptions.readWrite());
+        transport.memory().bytes(local).fill((byte) 5);
+        Connection connection = await(first.connect(second.address()));
+        assertThat(paths(connection)).containsExactly("nccl");
+        await(write(local, await(connection.attach(served.descriptor()))));
+        assertThat(transport.memory().bytes(served).contents().toArray(ValueLayout.JAVA_BYTE))
+                .containsOnly(5);
     }
 
     @Test
