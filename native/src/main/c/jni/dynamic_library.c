@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#define MOST_VARIABLES 16
+#define MOST_TEXTS 16
 
 /* A copy that ends with a zero; NULL if there is no memory. */
 static char *copy_of(JNIEnv *env, jbyteArray bytes, jsize *length) {
@@ -17,6 +17,21 @@ static char *copy_of(JNIEnv *env, jbyteArray bytes, jsize *length) {
     return copy;
 }
 
+/* Where the texts begin that lie one after another, each with a zero; returns how many there are, MOST_TEXTS at most. */
+static size_t split(const char *texts, jsize length, const char *begins[MOST_TEXTS]) {
+    size_t count = 0;
+    for (const char *text = texts; text < texts + length && count < MOST_TEXTS; text += strlen(text) + 1) {
+        begins[count++] = text;
+    }
+    return count;
+}
+
+static void report(JNIEnv *env, jbyteArray cause, const char *why) {
+    jsize room = (*env)->GetArrayLength(env, cause);
+    jsize size = (jsize)strlen(why);
+    (*env)->SetByteArrayRegion(env, cause, 0, size < room ? size : room, (const jbyte *)why);
+}
+
 JNIEXPORT jlong JNICALL Java_io_sluice_jni_DynamicLibrary_open(
         JNIEnv *env, UNUSED jclass type, jbyteArray file, jbyteArray variables, jbyteArray cause) {
     jsize length;
@@ -26,21 +41,35 @@ JNIEXPORT jlong JNICALL Java_io_sluice_jni_DynamicLibrary_open(
     char why[FOREIGN_CAUSE_BYTES] = "there is no memory";
     void *handle = NULL;
     if (path != NULL && texts != NULL) {
-        const char *set[MOST_VARIABLES];
-        size_t count = 0;
-        for (char *text = texts; text < texts + variables_length && count < MOST_VARIABLES; text += strlen(text) + 1) {
-            set[count++] = text;
-        }
-        handle = sluice_dynamic_open(path, set, count, why);
+        const char *set[MOST_TEXTS];
+        handle = sluice_dynamic_open(path, set, split(texts, variables_length, set), why);
     }
     free(path);
     free(texts);
     if (handle == NULL) {
-        jsize room = (*env)->GetArrayLength(env, cause);
-        jsize size = (jsize)strlen(why);
-        (*env)->SetByteArrayRegion(env, cause, 0, size < room ? size : room, (const jbyte *)why);
+        report(env, cause, why);
     }
     return (jlong)(uintptr_t)handle;
+}
+
+JNIEXPORT jboolean JNICALL Java_io_sluice_jni_DynamicLibrary_hasAll(
+        JNIEnv *env, UNUSED jclass type, jbyteArray file, jbyteArray functions, jbyteArray cause) {
+    jsize length;
+    jsize functions_length;
+    char *path = copy_of(env, file, &length);
+    char *texts = copy_of(env, functions, &functions_length);
+    char why[FOREIGN_CAUSE_BYTES] = "there is no memory";
+    bool has_all = false;
+    if (path != NULL && texts != NULL) {
+        const char *names[MOST_TEXTS];
+        has_all = sluice_dynamic_try(path, names, split(texts, functions_length, names), why);
+    }
+    free(path);
+    free(texts);
+    if (!has_all) {
+        report(env, cause, why);
+    }
+    return has_all ? JNI_TRUE : JNI_FALSE;
 }
 
 JNIEXPORT jlong JNICALL Java_io_sluice_jni_DynamicLibrary_find(

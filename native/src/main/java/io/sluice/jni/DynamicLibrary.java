@@ -34,10 +34,29 @@ public final class DynamicLibrary {
      */
     public static DynamicLibrary open(String file, List<String> variables) {
         byte[] cause = new byte[CAUSE_BYTES];
-        byte[] texts = (variables.isEmpty() ? "" : String.join("\0", variables) + "\0").getBytes(UTF_8);
-        long handle = open(file.getBytes(UTF_8), texts, cause);
-        return new DynamicLibrary(
-                handle, handle == 0 ? new String(cause, UTF_8).strip().replace("\0", "") : null);
+        long handle = open(file.getBytes(UTF_8), texts(variables), cause);
+        return new DynamicLibrary(handle, handle == 0 ? text(cause) : null);
+    }
+
+    /**
+     * Finds out whether a library could be used, without lasting effect: it is loaded, as by {@link #open} but without variables,
+     * and unloaded unless something else uses it.
+     *
+     * @param file its path, or its name on the dynamic linker's search path
+     * @param functions at most 16 that are needed
+     * @return {@code null} if it has them all, else a sentence with the file that says why not
+     */
+    public static @Nullable String whyUnusable(String file, List<String> functions) {
+        byte[] cause = new byte[CAUSE_BYTES];
+        return hasAll(file.getBytes(UTF_8), texts(functions), cause) ? null : text(cause);
+    }
+
+    private static byte[] texts(List<String> each) {
+        return (each.isEmpty() ? "" : String.join("\0", each) + "\0").getBytes(UTF_8);
+    }
+
+    private static String text(byte[] cause) {
+        return new String(cause, UTF_8).strip().replace("\0", "");
     }
 
     /**
@@ -60,6 +79,8 @@ public final class DynamicLibrary {
     }
 
     private static native long open(byte[] file, byte[] variables, byte[] cause);
+
+    private static native boolean hasAll(byte[] file, byte[] functions, byte[] cause);
 
     private static native long find(long handle, byte[] name);
 }
