@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "soft_nccl.h"
+#include "channel.h"
 #include "soft_gpu.h"
 
 #include <fcntl.h>
@@ -34,8 +35,6 @@ enum { SUCCESS = 0, SYSTEM_ERROR = 2, INVALID_ARGUMENT = 4, INVALID_USAGE = 5, R
 #define VERSION 22809
 #endif
 
-/* A message with its length, of any that is sent here at once. */
-#define CHANNEL_BYTES ((size_t)(1 << 20) + 8192)
 #define PIECE_BYTES ((size_t)4096)
 
 typedef struct {
@@ -47,13 +46,6 @@ struct configuration {
     unsigned magic;
     unsigned version;
     int blocking;
-};
-
-/* Bytes from one rank to another. */
-struct channel {
-    _Alignas(64) atomic_uint_fast64_t written;
-    _Alignas(64) atomic_uint_fast64_t taken;
-    char bytes[CHANNEL_BYTES];
 };
 
 struct shared {
@@ -183,47 +175,6 @@ static int refuse(int error) {
 static struct channel *channel_of(struct communicator *communicator, int from, int to, bool of_puts) {
     int ranks = communicator->ranks;
     return &communicator->shared->channels[(of_puts ? ranks * ranks : 0) + from * ranks + to];
-}
-
-static size_t write_some(struct channel *channel, const void *bytes, size_t length) {
-    uint64_t written = atomic_load_explicit(&channel->written, memory_order_relaxed);
-    size_t room = CHANNEL_BYTES - (size_t)(written - atomic_load_explicit(&channel->taken, memory_order_acquire));
-    size_t count = length < room ? length : room;
-    for (size_t done = 0; done < count; ) {
-        size_t at = (written + done) % CHANNEL_BYTES;
-        size_t part = count - done < CHANNEL_BYTES - at ? count - done : CHANNEL_BYTES - at;
-        memcpy(channel->bytes + at, (const char *)bytes + done, part);
-        done += part;
-    }
-    atomic_store_explicit(&channel->written, written + count, memory_order_release);
-    return count;
-}
-
-static size_t take_some(struct channel *channel, void *bytes, size_t length) {
-    uint64_t taken = atomic_load_explicit(&channel->taken, memory_order_relaxed);
-    size_t there = (size_t)(atomic_load_explicit(&channel->written, memory_order_acquire) - taken);
-    size_t count = length < there ? length : there;
-    for (size_t done = 0; done < count; ) {
-        size_t at = (taken + done) % CHANNEL_BYTES;
-        size_t part = count - done < CHANNEL_BYTES - at ? count - done : CHANNEL_BYTES - at;
-        memcpy((char *)bytes + done, channel->bytes + at, part);
-        done += part;
-    }
-    atomic_store_explicit(&channel->taken, taken + count, memory_order_release);
-    return count;
-}
-
-/* All of a head, or nothing. */
-static bool take_head(struct channel *channel, void *head, size_t length) {
-    uint64_t there = atomic_load_explicit(&channel->written, memory_order_acquire)
-            - atomic_load_explicit(&channel->taken, memory_order_relaxed);
-    return there >= length && take_some(channel, head, length) == length;
-}
-
-static bool write_head(struct channel *channel, const void *head, size_t length) {
-    uint64_t used = atomic_load_explicit(&channel->written, memory_order_relaxed)
-            - atomic_load_explicit(&channel->taken, memory_order_acquire);
-    return CHANNEL_BYTES - used >= length && write_some(channel, head, length) == length;
 }
 
 static size_t piece(const struct operation *operation) {
