@@ -26,6 +26,9 @@ import org.slf4j.LoggerFactory;
 public final class Transports implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Transports.class);
     private static final int MAX_LACKING_CHARACTERS = 400;
+    private static final String WITHOUT_COMPLEMENT =
+            "nothing on the class path or module path has it, and the transport '%s' leaves part of its memory to it: add the"
+                    + " artifact sluice-%s";
 
     private final Map<String, OpenTransport> opened = new LinkedHashMap<>();
     private final List<TransportStatus> lacking = new ArrayList<>();
@@ -92,10 +95,14 @@ public final class Transports implements AutoCloseable {
         for (OpenTransport each : List.copyOf(opened.values())) {
             String complement = each.transport().complement();
             if (complement != null && !opened.containsKey(complement)) {
+                complements.add(complement);
                 TransportProviders.all().stream()
                         .filter(provider -> provider.name().equals(complement))
-                        .forEach(provider -> tryOpen(provider, options, distances));
-                complements.add(complement);
+                        .findFirst()
+                        .ifPresentOrElse(
+                                provider -> tryOpen(provider, options, distances),
+                                () -> lacking.add(new TransportStatus(
+                                        complement, WITHOUT_COMPLEMENT.formatted(each.name(), complement), null)));
             }
         }
     }
