@@ -32,16 +32,16 @@ class LayerTest {
     @ArchTest
     static final ArchRule noModuleReachesIntoTheEngine = noClasses()
             .that()
-            .resideOutsideOfPackages("io.sluice.engine..", "io.sluice.cuda..")
+            .resideOutsideOfPackages("io.sluice.engine..", "io.sluice.cuda..", "io.sluice.comm.nccl..")
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage(ENGINE_INTERNALS);
 
-    /** It is a transport: the provider interface is what it is made for. */
+    /** They are transports: the provider interface is what it is made for. */
     @ArchTest
-    static final ArchRule theTransportOfGpusKnowsTheProviderInterfaceAlone = noClasses()
+    static final ArchRule transportsOutsideKnowTheProviderInterfaceAlone = noClasses()
             .that()
-            .resideInAPackage("io.sluice.cuda..")
+            .resideInAnyPackage("io.sluice.cuda..", "io.sluice.comm.nccl..")
             .should()
             .dependOnClassesThat(
                     resideInAnyPackage(ENGINE_INTERNALS).and(not(resideInAPackage("io.sluice.engine.transport"))));

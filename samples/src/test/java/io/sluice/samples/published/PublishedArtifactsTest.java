@@ -117,6 +117,14 @@ class PublishedArtifactsTest {
                         .toList());
     }
 
+    /** With it every engine of theirs would have one transport more. */
+    @Test
+    void backEndsOfExpertsComeWithoutTheTransportForGpus() {
+        assertThat(users.get(List.of("sluice-comm-backends")))
+                .contains("sluice-experts")
+                .doesNotContain("sluice-cuda");
+    }
+
     @Test
     @Tag("soak")
     void aDirectoryInRedisOpens() throws IOException {
