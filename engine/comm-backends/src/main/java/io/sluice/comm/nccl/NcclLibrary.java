@@ -47,6 +47,18 @@ final class NcclLibrary {
             "NVSHMEM_DISABLE_NVLS=1",
             // it would overrule the communicators' own
             "NCCL_COMM_BLOCKING=0");
+    // without those that newer versions have
+    private static final List<String> FUNCTIONS = List.of(
+            "ncclGetVersion",
+            "ncclGetUniqueId",
+            "ncclCommInitRankConfig",
+            "ncclCommGetAsyncError",
+            "ncclCommAbort",
+            "ncclGetErrorString",
+            "ncclGroupStart",
+            "ncclGroupEnd",
+            "ncclSend",
+            "ncclRecv");
     private static final MemoryLayout UNIQUE_ID =
             MemoryLayout.structLayout(MemoryLayout.sequenceLayout(UNIQUE_ID_BYTES, JAVA_BYTE));
     private static final Map<String, NcclLibrary> OPEN = new ConcurrentHashMap<>();
@@ -113,6 +125,17 @@ final class NcclLibrary {
         return OPEN.computeIfAbsent(file, NcclLibrary::new);
     }
 
+    /** Says why a library could not be used, or null; does not open it. */
+    static @Nullable String whyUnusable(String file) {
+        return OPEN.containsKey(file) ? null : Functions.whyUnusable(file, FUNCTIONS);
+    }
+
+    /** Says which version a library is if it is open, else its file. */
+    static String describe(String file) {
+        NcclLibrary opened = OPEN.get(file);
+        return opened == null ? "NCCL of " + file : "NCCL " + opened.versionText();
+    }
+
     private static int version(Functions functions) {
         MethodHandle get = functions.function("ncclGetVersion", FunctionDescriptor.of(JAVA_INT, ADDRESS));
         try (Arena arena = Arena.ofConfined()) {
@@ -132,7 +155,12 @@ final class NcclLibrary {
     }
 
     String versionText() {
-        return version / 10_000 + "." + version / 100 % 100 + "." + version % 100;
+        return versionText(version);
+    }
+
+    /** A number of theirs as people write it. */
+    static String versionText(int number) {
+        return number / 10_000 + "." + number / 100 % 100 + "." + number % 100;
     }
 
     /** Whether it has windows, and puts into them with signals. */

@@ -38,6 +38,17 @@ public final class Functions {
     }
 
     /**
+     * Finds out whether a library could be used, without lasting effect.
+     *
+     * @param file its path or name
+     * @param symbols the functions that are needed, at most 16
+     * @return {@code null} if it has them, else why it could not be used
+     */
+    public static @Nullable String whyUnusable(String file, List<String> symbols) {
+        return DynamicLibrary.whyUnusable(file, symbols);
+    }
+
+    /**
      * Returns the file.
      *
      * @return its path or name

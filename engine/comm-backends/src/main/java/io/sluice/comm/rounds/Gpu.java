@@ -81,6 +81,15 @@ public final class Gpu {
     }
 
     /**
+     * Checks that this process sees a GPU, with no other effect than that the driver is loaded.
+     *
+     * @throws BackendUnavailableException if it sees none, or there is no driver; the message says what to do
+     */
+    public static void requireAny() {
+        count();
+    }
+
+    /**
      * Returns the stable id of a GPU.
      *
      * @param ordinal the number that this process has for it, from 0 on
