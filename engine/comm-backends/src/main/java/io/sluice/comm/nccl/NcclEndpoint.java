@@ -100,23 +100,16 @@ final class NcclEndpoint implements Endpoint, RegionAttachments, TransportMessag
         }
         try {
             NcclOffer peer = NcclOffer.read(peerOffer);
-            if (peer.device().equals(device)) {
-                throw new TransportUnavailableException("both engines use " + device
-                        + ", and NCCL takes no GPU twice: choose others by SLUICE_NCCL_GPU");
-            }
-            if (peer.libraryVersion() != library.version()) {
-                throw new TransportUnavailableException("this engine has NCCL " + library.versionText()
-                        + " and the peer another one, of number " + peer.libraryVersion()
-                        + ": install the same on both hosts");
-            }
+            peer.checkFits(device, library.version());
             if (!isFirst && peer.id().length != NcclLibrary.UNIQUE_ID_BYTES) {
                 throw new ProtocolException("the peer's id of a communicator has " + peer.id().length + " bytes");
             }
             mostInFlight = peer.serves();
             PairWorker made =
                     new PairWorker(library, ordinal, isFirst ? 0 : 1, isFirst ? id : peer.id(), new Reports());
-            worker = made;
             made.start();
+            // not before: one that could not start would never end
+            worker = made;
             if (!isFirst) {
                 // rank 0 alone decides that the connection opens: its communicator has come about when both ranks have
                 // joined
@@ -319,6 +312,10 @@ final class NcclEndpoint implements Endpoint, RegionAttachments, TransportMessag
         }
         if (served >= mostServed) {
             progress();
+            if (isClosed) {
+                // by a callback: a lease of now would not end
+                return;
+            }
         }
         if (served >= mostServed) {
             throw new ProtocolException("the peer has more than " + mostServed + " requests under way over NCCL");
@@ -524,9 +521,12 @@ final class NcclEndpoint implements Endpoint, RegionAttachments, TransportMessag
 
     @Override
     public @Nullable String stuckLane(long now, long timeoutNanos) {
-        return isReady && !isIdle() && now - (running.isEmpty() ? progressAt : groupProgressAt) > timeoutNanos
+        if (isIdle() || now - (running.isEmpty() ? progressAt : groupProgressAt) <= timeoutNanos) {
+            return null;
+        }
+        return isReady
                 ? "NCCL, whose communicator has made no progress with " + running.size() + " groups"
-                : null;
+                : "NCCL, whose communicator has not come about";
     }
 
     @Override

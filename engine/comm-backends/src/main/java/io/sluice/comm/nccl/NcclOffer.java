@@ -1,9 +1,11 @@
 package io.sluice.comm.nccl;
 
 import io.sluice.engine.ProtocolException;
+import io.sluice.engine.TransportUnavailableException;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the two ends of a path tell each other at first.
@@ -30,6 +32,32 @@ record NcclOffer(int libraryVersion, String device, int serves, byte[] id) {
     }
 
     /**
+     * Checks that a communicator of both sides can be.
+     *
+     * @param ownDevice of this side
+     * @param ownVersion of this side's library
+     * @throws TransportUnavailableException if not; the message says what to do
+     */
+    void checkFits(String ownDevice, int ownVersion) {
+        String reason = whyOutOfReach(ownDevice, device);
+        if (reason != null) {
+            throw new TransportUnavailableException(reason);
+        }
+        if (libraryVersion != ownVersion) {
+            throw new TransportUnavailableException("this engine has NCCL " + NcclLibrary.versionText(ownVersion)
+                    + " and the peer has " + NcclLibrary.versionText(libraryVersion)
+                    + ": install the same on both hosts");
+        }
+    }
+
+    /** Why two GPUs cannot be the ranks of a communicator, or null. */
+    static @Nullable String whyOutOfReach(String own, String peer) {
+        return own.equals(peer)
+                ? "both engines use " + own + ", and NCCL takes no GPU twice: choose others by SLUICE_NCCL_GPU"
+                : null;
+    }
+
+    /**
      * Reads the peer's; a later version may have appended something.
      *
      * @throws ProtocolException if it is damaged
@@ -37,7 +65,7 @@ record NcclOffer(int libraryVersion, String device, int serves, byte[] id) {
     static NcclOffer read(byte[] bytes) {
         ByteBuffer buffer = ByteBuffer.wrap(bytes);
         try {
-            if (buffer.get() < VERSION) {
+            if (Byte.toUnsignedInt(buffer.get()) < VERSION) {
                 throw new ProtocolException("the peer's nccl offer has no version");
             }
             int libraryVersion = buffer.getInt();

@@ -69,9 +69,7 @@ final class NcclTransport implements Transport {
 
     @Override
     public @Nullable String whyOutOfReach(String peer) {
-        return device.equals(peer)
-                ? "both engines use " + device + ", and NCCL takes no GPU twice: choose others by SLUICE_NCCL_GPU"
-                : null;
+        return NcclOffer.whyOutOfReach(device, peer);
     }
 
     @Override

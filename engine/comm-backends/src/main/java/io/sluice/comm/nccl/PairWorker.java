@@ -237,10 +237,8 @@ final class PairWorker implements Runnable {
 
     private void end() {
         isAborted = true;
-        if (!communicator.equals(MemorySegment.NULL)) {
-            library.abort(communicator);
-            communicator = MemorySegment.NULL;
-        }
+        boolean isGone = communicator.equals(MemorySegment.NULL) || library.abort(communicator);
+        communicator = MemorySegment.NULL;
         Gpu opened = gpu;
         if (opened != null && !opened.awaitIdle(LONGEST_END_NANOS)) {
             LOG.warn("{}: GPU {} does not end its work: the memory of its connection stays leased", name(), ordinal);
@@ -257,7 +255,8 @@ final class PairWorker implements Runnable {
             opened.close(0);
         }
         Arena memory = arena;
-        if (memory != null) {
+        if (memory != null && isGone) {
+            // else the library may still write to it
             memory.close();
         }
     }

@@ -23,8 +23,10 @@ import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** What a peer says, honest or not: its offer, its requests, and its words about groups. */
+@ExtendWith(SoftNccl.class)
 class NcclFormsTest {
     private static final int SERVES = 4;
     private static final long HANDLE = 7;
@@ -38,10 +40,9 @@ class NcclFormsTest {
     private int leases;
     private int refused;
     private boolean isFreed;
+    private long now = 1;
 
     NcclFormsTest() {
-        SoftNcclTransport transport = new SoftNcclTransport();
-        assertThat(transport.name()).isEqualTo("nccl");
         this.region = RegionMemory.device(
                 MemoryKind.CUDA, Gpu.id(1), ((SoftGpuBytes.Own) memory).made(), 4096, () -> !isFreed);
         this.registration = NcclMemory.of(region, Gpu.id(1));
@@ -81,9 +82,13 @@ class NcclFormsTest {
         return region;
     }
 
+    private long now() {
+        return now;
+    }
+
     private NcclEndpoint endpoint(boolean isFirst) {
         EventLoop loop = face(
-                EventLoop.class, (proxy, method, arguments) -> method.getName().equals("now") ? 1L : null);
+                EventLoop.class, (proxy, method, arguments) -> method.getName().equals("now") ? now() : null);
         EngineOptions options =
                 EngineOptions.builder().maxServedRequests(SERVES).build();
         EndpointContext context = face(EndpointContext.class, (proxy, method, arguments) -> switch (method.getName()) {
@@ -170,6 +175,20 @@ class NcclFormsTest {
         assertThat(endpoint.isQuiescent()).isTrue();
     }
 
+    /** Of the accepting side the connection is open before its communicator has come about. */
+    @Test
+    void requestsThatWaitForACommunicatorWithoutEndAreNoticed() {
+        NcclEndpoint endpoint = endpoint(false);
+        assertThat(endpoint.stuckLane(now + 1000, 10)).isNull();
+        endpoint.received(request(NcclParts.READ, HANDLE, 0, 8));
+        assertThat(endpoint.stuckLane(now + 10, 10)).isNull();
+        assertThat(endpoint.stuckLane(now + 11, 10)).contains("not come about");
+        now += 1000;
+        endpoint.received(ByteBuffer.wrap(new byte[] {NcclParts.GROUP, 1, 0}));
+        assertThat(endpoint.stuckLane(now + 10, 10)).isNull();
+        assertThat(endpoint.stuckLane(now + 11, 10)).contains("not come about");
+    }
+
     private static void refuses(NcclEndpoint endpoint, String reason, byte... message) {
         assertThatThrownBy(() -> endpoint.received(ByteBuffer.wrap(message)))
                 .isInstanceOf(ProtocolException.class)
@@ -199,6 +218,14 @@ class NcclFormsTest {
                 second,
                 "requests under way",
                 request(NcclParts.READ, HANDLE, 0, 8).array());
+    }
+
+    /** A later one may be of any version, which is a number without a sign. */
+    @Test
+    void anOfferOfAVersionFarOffIsRead() {
+        byte[] offer = new NcclOffer(22809, "GPU-0", 3, new byte[0]).toBytes();
+        offer[0] = (byte) 200;
+        assertThat(NcclOffer.read(offer).serves()).isEqualTo(3);
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.sluice.comm.nccl;
 
+import io.sluice.comm.StandIns;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.TransferEngine;
@@ -13,6 +14,7 @@ final class NcclPeerMain {
 
     @SuppressWarnings("SystemOut")
     public static void main(String[] arguments) throws Exception {
+        SoftNccl.use(StandIns.NCCL);
         SoftNcclTransport transport = new SoftNcclTransport();
         try (TransferEngine engine =
                 TransferEngine.open(transport.targetOptions().build())) {

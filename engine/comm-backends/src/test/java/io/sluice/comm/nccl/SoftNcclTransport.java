@@ -1,6 +1,5 @@
 package io.sluice.comm.nccl;
 
-import io.sluice.comm.StandIns;
 import io.sluice.engine.ConnectionPath;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryKind;
@@ -10,14 +9,13 @@ import io.sluice.engine.contract.TransportUnderTest;
 import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/** Two engines with a GPU in software each, as on two hosts: NCCL's stand-in is between them, and tcp for words. */
+/**
+ * Two engines with a GPU in software each, as on two hosts: NCCL's stand-in is between them, and tcp for words. A test that opens
+ * engines has {@link SoftNccl} as well.
+ */
 final class SoftNcclTransport implements TransportUnderTest {
     private final ContractMemory memory = new SoftGpuBytes();
     private final ConcurrentLinkedQueue<String> others = new ConcurrentLinkedQueue<>();
-
-    SoftNcclTransport() {
-        System.setProperty("sluice.nccl.library", StandIns.NCCL);
-    }
 
     @Override
     public ContractMemory memory() {
