@@ -3,6 +3,9 @@
 
 # The tests on a real RDMA driver, and their reports.
 readonly softroce=$root/samples/src/test/softroce softroce_results=$root/target/softroce
+readonly softroce_payload=$root/target/softroce-payload
+# It is there while Maven runs.
+readonly maven_runs=$state/maven-runs
 # The modules with tests, in the order of their layers.
 readonly MODULES=(native engine/{core,testkit,cuda,collectives,collectives-cuda,experts,experts-cuda,comm-backends} metrics reactive-api/{reactor,directory,directory-contract,directory-etcd,directory-redis,directory-vertx,vertx} samples{,/snippets} docs/site)
 readonly REPEATS_FOLDER=$root/target/repeat
@@ -38,7 +41,7 @@ USAGE
 # are only unpacked, with the libraries that they need: to install them would start services. Where they cannot be had, the
 # tests that need them say so and are skipped.
 bring() {
-  local unpacked=$state/$1 commands=$2 command package missing=''
+  local unpacked=$state/$1 commands=$2 command missing=''
   shift 2
   for command in $commands; do
     command -v "$command" > /dev/null || missing=yes
@@ -51,12 +54,10 @@ bring() {
     say "downloading the Debian packages $* to $unpacked"
     rm -rf -- "$unpacked.new"
     mkdir -p "$unpacked.new/bin"
-    for package in "$@"; do
-      if ! unpack_package "$package" "$unpacked.new"; then
-        say "that failed; the log is $state/install.log"
-        return 0
-      fi
-    done
+    if ! unpack_packages "$unpacked.new" "$@"; then
+      say "that failed; the log is $state/install.log"
+      return 0
+    fi
     for command in $commands; do
       cat > "$unpacked.new/bin/$command" << 'SCRIPT'
 #!/bin/sh
@@ -76,22 +77,25 @@ SCRIPT
   export PATH=$unpacked/bin:$PATH
 }
 
-# Downloads the package $1 and unpacks it into the folder $2. Only root can renew the lists of packages.
-unpack_package() {
+# Downloads packages and unpacks them into the folder $1: in one call, as each reads all lists for seconds. Only root can
+# renew the lists.
+unpack_packages() {
   (
-    cd -- "$2" &&
-      { apt-get download "$1" || { apt-get update && apt-get download "$1"; }; } &&
-      dpkg-deb --extract "$1"_*.deb .
+    cd -- "$1" && shift &&
+      { apt-get download "$@" || { apt-get update && apt-get download "$@"; }; } &&
+      for package in *.deb; do
+        dpkg-deb --extract "$package" . || exit
+      done
   ) >> "$state/install.log" 2>&1 < /dev/null
 }
 
-# Brings the programs and libraries that tests use. Tests say themselves what is missing.
+# Brings the programs and libraries that tests use, with --soak those of its own, too. Tests say themselves what is missing.
 bring_tools() {
   local packages=()
   bring prometheus 'prometheus promtool' prometheus
   bring etcd etcd etcd-server
   bring redis redis-server redis-server redis-tools libjemalloc2 liblzf1 libatomic1
-  bring wrk wrk wrk libluajit-5.1-2 libluajit-5.1-common libssl3
+  [[ -z $soak ]] || bring wrk wrk wrk libluajit-5.1-2 libluajit-5.1-common libssl3
   command -v chromium > /dev/null || packages+=(chromium)
   [[ $(uname -m) != x86_64 ]] || has_library libucp.so.0 || packages+=(libucx0)
   command -v ip > /dev/null || packages+=(iproute2)
@@ -162,24 +166,59 @@ check_format() {
   run_maven -q --fail-at-end com.diffplug.spotless:spotless-maven-plugin:check > "$state/format.log" 2>&1
 }
 
-# Starts that check together with the tests, as the first modules leave a processor idle, and sets format_check to its process.
-# Where the formatter is yet to be downloaded it runs alone: the tests' Maven would download the same at the same time.
+# The processes that run at the same time as Maven, while they do. They end with this one.
+format_check='' softroce_preparation=''
+end_side_processes() {
+  # shellcheck disable=SC2086 # none of them is no word
+  [[ -z $format_check$softroce_preparation ]] || kill -TERM $format_check $softroce_preparation 2> /dev/null || true
+}
+
+# Waits until Maven is through with the module in the folder $1, or has ended: it writes the file at the end of a module, each
+# time.
+await_module() {
+  until [[ $root/$1/target/test-class-path -nt $unfinished || ! -e $maven_runs ]]; do
+    sleep 0.5
+  done
+}
+
+# Starts that check next to the tests; of all modules, when native is through, which keeps two processors busy: the engine's
+# compiler, which follows, keeps one. Where the formatter is yet to be downloaded it runs alone: the tests' Maven would
+# download the same at the same time.
 start_format_check() {
   if [[ ! -d ${HOME:-}/.m2/repository/com/diffplug/spotless ]]; then
     check_format || formatted=''
     return
   fi
-  check_format &
+  {
+    [[ -z $1 ]] || await_module native
+    check_format
+  } &
   format_check=$!
-  # shellcheck disable=SC2064 # the variable is local
-  trap "kill -TERM $format_check 2> /dev/null || true" EXIT
 }
 
 # Waits for that check, and shows what is wrong.
 end_format_check() {
   [[ -z $format_check ]] || wait "$format_check" || formatted=''
-  trap - EXIT
+  format_check=''
   [[ -n $formatted ]] || cat -- "$state/format.log"
+}
+
+# Prepares the short extent of the tests on a real RDMA driver while Maven is at modules that need one another, and leaves a
+# processor idle. Where that fails, the tests prepare it themselves, and say why.
+start_softroce_preparation() {
+  command -v qemu-system-x86_64 > /dev/null || return 0
+  {
+    await_module reactive-api/reactor
+    [[ ! -e $maven_runs ]] ||
+      JAVA_HOME=$jdk run_child bash "$softroce/suite/payload" "$root" "$softroce_payload" ||
+      rm -rf -- "$softroce_payload"
+  } > "$state/softroce.log" 2>&1 &
+  softroce_preparation=$!
+}
+
+end_softroce_preparation() {
+  [[ -z $softroce_preparation ]] || wait "$softroce_preparation" || true
+  softroce_preparation=''
 }
 
 # The commit that --changed compares with when none is named.
@@ -289,7 +328,7 @@ repeat_once() {
 
 run_tests() {
   local arguments=() only='' own=yes formatted=yes status=0 report_status=0 softroce_status=0 extent=brief
-  local format_check='' changed='' base='' differing='' repeat='' soak='' modules=() module report=() began=$SECONDS
+  local with_softroce='' changed='' base='' differing='' repeat='' soak='' modules=() module report=() began=$SECONDS
   while (($# > 0)); do
     case $1 in
       --soak)
@@ -365,16 +404,26 @@ run_tests() {
     # Ask for permission to install now, not after all of Maven's tests.
     bring_qemu
   fi
+  if [[ $only == softroce || (-z $only && -n $own && (-z $changed || " ${modules[*]} " == *' engine/core '* || -n $(git -C "$root" status --porcelain -- "$softroce") ||
+    -n $(git -C "$root" diff --no-renames --name-only "$base" -- "$softroce"))) ]]; then
+    with_softroce=yes
+  fi
   begin_build
   find "$root" -type d -path '*/target/surefire-reports' -prune -exec rm -rf -- {} +
-  rm -rf -- "$softroce_results"
+  rm -rf -- "$softroce_results" "$softroce_payload"
+  trap end_side_processes EXIT
+  : > "$maven_runs"
   if [[ -z $only ]]; then
-    start_format_check
+    start_format_check "$own"
+  fi
+  if [[ -n $with_softroce && $extent == brief ]]; then
+    start_softroce_preparation
   fi
   # Three modules at a time, where none needs another: compilers and waits then fill two processors. The tests on a
   # real RDMA driver, and those that are repeated, run without Maven and need its class path.
   run_maven -T 3 --fail-at-end -Dspotless.check.skip=true verify dependency:build-classpath -Dmdep.includeScope=test \
-    -DexcludeTypes=pom -Dmdep.outputFile=target/test-class-path ${arguments[@]+"${arguments[@]}"} || status=$?
+    -DexcludeTypes=pom -Dmdep.outputFile=target/test-class-path -Dmdep.regenerateFile=true ${arguments[@]+"${arguments[@]}"} || status=$?
+  rm -f -- "$maven_runs"
   if [[ -z $only ]]; then
     end_format_check
   fi
@@ -388,11 +437,14 @@ run_tests() {
     repeat_tests "$repeat" "$only"
     return
   fi
-  if [[ $only == softroce || (-z $only && -n $own && (-z $changed || " ${modules[*]} " == *' engine/core '* || -n $(git -C "$root" status --porcelain -- "$softroce") ||
-    -n $(git -C "$root" diff --no-renames --name-only "$base" -- "$softroce"))) ]]; then
+  if [[ -n $with_softroce ]]; then
     if ((status == 0)); then
-      JAVA_HOME=$jdk run_child bash "$softroce/suite/test" "$root" "$softroce_results" "$extent" || softroce_status=$?
+      end_softroce_preparation
+      JAVA_HOME=$jdk run_child bash "$softroce/suite/test" "$root" "$softroce_results" "$extent" "$softroce_payload" ||
+        softroce_status=$?
     else
+      end_side_processes
+      end_softroce_preparation
       echo 'Without a whole build the tests on a real RDMA driver do not run, and are not counted.'
     fi
   fi
