@@ -1,16 +1,13 @@
 package io.sluice.engine.transport.faulty;
 
 import io.sluice.engine.contract.StartAndCompletionContract;
-import io.sluice.engine.contract.TransportContract;
 import io.sluice.engine.contract.TransportUnderTest;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestInfo;
 
-/**
- * How a transport from outside the engine runs the contract: one class, and a line under {@code META-INF/services}. Here with
- * one of its parts, as the engine's build runs all of them on this transport; elsewhere such a class extends
- * {@link TransportContract}.
- */
+/** The same as {@link OutsideTransportPagesTest} with the longest part that a transport may take alone. */
+@Tag("soak")
 class OutsideTransportTest implements StartAndCompletionContract {
     @BeforeEach
     void chooseFaults(TestInfo test) {
