@@ -432,7 +432,7 @@ interface AtomicContract extends AtomicRefusalContract {
     @Tag(PROCESS)
     default void bothSidesAndAnotherProcessAddToOneWord() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
-        int each = 500;
+        int each = 2 * ContractProfile.of(transport()).transfersInFlight();
         try (PeerProcess peer = PeerProcess.start(transport(), 64);
                 TransferEngine engine =
                         TransferEngine.open(transport().options().build())) {

@@ -155,7 +155,7 @@ interface BatchFailureContract extends Contract {
         // requests left when the peer is killed cost no time
         int count = countThatLasts(
                 Math.min(15_000, 30 * ContractProfile.of(transport()).transfersInFlight()));
-        int slot = 256 << 10;
+        int slot = (int) ContractProfile.of(transport()).comparedBytes() / 32;
         try (PeerProcess peer = PeerProcess.start(transport(), slot);
                 SeveralPeers peers = new SeveralPeers(
                         transport(), 2, slot, initiator -> initiator.pollers(2).windowOperations(8))) {

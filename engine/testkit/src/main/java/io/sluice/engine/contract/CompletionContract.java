@@ -83,7 +83,7 @@ interface CompletionContract extends Contract {
     @Tag(PROCESS)
     default void peerProcessWritesBack() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
-        long bytes = (2 << 20) + 1;
+        long bytes = ContractProfile.of(transport()).comparedBytes() / 4 + 1;
         try (PeerProcess peer = PeerProcess.start(transport(), bytes);
                 TransferEngine engine =
                         TransferEngine.open(transport().options().build())) {

@@ -302,7 +302,7 @@ interface QuiescenceContract extends Contract {
     @Tag(PROCESS)
     default void nothingLandsInAServedRegionThoughThePeerWakesUpInTheMiddleOfAWrite() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
-        int bytes = 32 << 20;
+        int bytes = 4 * (int) ContractProfile.of(transport()).comparedBytes();
         try (PeerProcess peer = PeerProcess.start(transport(), bytes);
                 TransferEngine engine = TransferEngine.open(
                         transport().options().livenessTimeout(Patience.BOUND).build())) {
