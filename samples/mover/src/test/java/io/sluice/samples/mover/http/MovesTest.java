@@ -140,7 +140,7 @@ class MovesTest {
         try (MoverPair movers = MoverPair.over(transport)) {
             registerOnBoth(movers, 64);
             movers.prefillApi.compute(POOL, 64, 1);
-            String id = movers.decodeApi.submit(from(PREFILL).put("count", 64).put("bytesPerSecond", 8 * BLOCK_BYTES));
+            String id = movers.decodeApi.submit(from(PREFILL).put("count", 64).put("bytesPerSecond", 20 * BLOCK_BYTES));
             List<ServerSentEvent> events;
             try (Stream<ServerSentEvent> stream = movers.decodeApi.events("/api/moves/" + id + "/events")) {
                 events = assertTimeoutPreemptively(MoverPair.BOUND, stream::toList);
