@@ -112,14 +112,23 @@ bring_qemu() {
 
 # ---- Which modules
 
-# Prints what Maven calls the module in the folder $1.
-artifact_of() {
-  sed -n 's:.*<artifactId>\(sluice-[a-z-]*\)</artifactId>.*:\1:p' "$root/$1/pom.xml" | sed -n 2p
+# Sets poms to the poms of all modules, by their folders, and artifacts to what Maven calls them: a process for each of the
+# many questions about them would take long.
+declare -A poms=() artifacts=()
+read_poms() {
+  local module pom artifact='<artifactId>(sluice-[a-z-]+)</artifactId>(.*)'
+  for module in "${MODULES[@]}"; do
+    IFS= read -r -d '' pom < "$root/$module/pom.xml" || true
+    poms[$module]=$pom
+    # The first is that of the parent.
+    [[ $pom =~ $artifact && ${BASH_REMATCH[2]} =~ $artifact ]]
+    artifacts[$module]=${BASH_REMATCH[1]}
+  done
 }
 
 # Whether the module in the folder $1 depends on that in $2: by its artifact, or as it compiles its sources.
 depends_on() {
-  grep -qF -e "<artifactId>$(artifact_of "$2")</artifactId>" -e "{sluice.root}/$2/src/" -- "$root/$1/pom.xml"
+  [[ ${poms[$1]} == *"<artifactId>${artifacts[$2]}</artifactId>"* || ${poms[$1]} == *"{sluice.root}/$2/src/"* ]]
 }
 
 # Prints the modules that differ from a commit, and those that depend on them; all, where a file of no module differs.
@@ -141,6 +150,7 @@ changed_modules() {
     # The site follows the links of all pages.
     [[ $file != *.md || $affected == *' docs/site '* ]] || affected+='docs/site '
   done <<< "$files"
+  read_poms
   # Modules that depend on an affected module are affected, too: repeat until none is added.
   grown=yes
   while [[ -n $grown ]]; do
