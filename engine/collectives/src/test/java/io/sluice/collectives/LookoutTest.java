@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.Extent;
 import io.sluice.testkit.Patience;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,6 +17,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Ranks that look for what others store: they sleep when nothing comes, and are woken. */
 class LookoutTest {
     private static final CollectiveOptions DEFAULTS = CollectiveOptions.defaults();
+    private static final int PAUSES = 300;
+    private static final int ROUNDS = PAUSES * Extent.of(3, 10);
 
     private static long cycles(TransferEngine engine) {
         return engine.metrics().pollers().stream()
@@ -136,8 +139,8 @@ class LookoutTest {
     @ValueSource(strings = {"shm", "tcp"})
     void manyRoundsWithPausesOfAllLengthsAreNeverMissed(String transport) {
         try (Ranks ranks = Ranks.form(transport, 2)) {
-            for (int round = 0; round < 3_000; round++) {
-                int pause = round % 300;
+            for (int round = 0; round < ROUNDS; round++) {
+                int pause = round % PAUSES;
                 CompletableFuture<Void> first = ranks.on(0, (rank, team, callback) -> team.barrier(DEFAULTS, callback));
                 // around the time after which the other goes to sleep
                 long until = System.nanoTime() + pause * 1_000L;

@@ -85,6 +85,16 @@ enum ContractProfile {
         return smallTransfers;
     }
 
+    /** How many regions are served at once. */
+    int manyRegions() {
+        return this == VARIANT ? 250 : 1_000;
+    }
+
+    /** How many checksums are asked for at once. */
+    int manyChecksums() {
+        return this == VARIANT ? 5 : 20;
+    }
+
     /** The size of regions that come and go; some transports lock them in memory. */
     long passingRegionBytes() {
         return passingRegionBytes;

@@ -412,7 +412,7 @@ interface MemoryLifetimeContract extends Contract {
 
     @Test
     default void manyRegionsAtOnce() {
-        int count = 1_000;
+        int count = ContractProfile.of(transport()).manyRegions();
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion source = filled(pair.local(4096), 1);
             List<MemoryRegion> served = new ArrayList<>();
