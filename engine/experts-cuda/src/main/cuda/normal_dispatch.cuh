@@ -76,6 +76,27 @@ extern "C" __global__ void __launch_bounds__(LAYOUT_THREADS) sluice_experts_norm
 
 /* ---- e4m3 ---- */
 
+#ifdef HAS_FP8
+
+/* The code of NaN is 0x7f, as it is of the other way; to nearest even, and not above 448. */
+static __device__ __forceinline__ unsigned two_codes(unsigned pair, float factor) {
+    unsigned short both;
+    asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;"
+        : "=h"(both)
+        : "f"(__fmul_rn(__uint_as_float(pair & 0xffff0000u), factor)), "f"(__fmul_rn(__uint_as_float(pair << 16), factor)));
+    return both;
+}
+
+static __device__ unsigned codes(unsigned lower, unsigned upper, float factor) {
+    return __byte_perm(two_codes(lower, factor), two_codes(upper, factor), 0x5410);
+}
+
+static __device__ unsigned special_codes(unsigned lower, unsigned upper, float factor) {
+    return codes(lower, upper, factor);
+}
+
+#else
+
 /*
  * Codes of four values of bfloat16, whose magnitudes the factor brings to 448 at most. In the sum the last bit is worth that of the
  * code, an eighth of the value's power of two, or of 2^-6 for denormal ones; 7 more of that power and its own bits make the lowest byte
@@ -108,6 +129,8 @@ static __device__ unsigned special_codes(unsigned lower, unsigned upper, float f
     }
     return all;
 }
+
+#endif
 
 static __device__ unsigned greatest_of_group(unsigned greatest) {
 #pragma unroll

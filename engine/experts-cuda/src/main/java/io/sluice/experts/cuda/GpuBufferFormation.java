@@ -189,16 +189,17 @@ final class GpuBufferFormation {
         }
         CompletableFuture<PinnedBuffer> summaries =
                 tried(() -> PinnedBuffer.allocate(gpu, NormalMode.summariesBytes(places)), PinnedBuffer::close);
-        return loaded("normal").thenCombine(summaries, (kernels, told) -> new NormalMode.Parts(places, kernels, told));
+        return loaded("normal_fp8", "normal")
+                .thenCombine(summaries, (kernels, told) -> new NormalMode.Parts(places, kernels, told));
     }
 
-    /** The kernels of a source file, compiled by a thread of their own. */
-    private CompletableFuture<KernelModule> loaded(String name) {
+    /** The kernels of a source file, or of the next if the GPU does not take those, compiled by a thread of their own. */
+    private CompletableFuture<KernelModule> loaded(String... names) {
         CompletableFuture<KernelModule> loaded = new CompletableFuture<>();
         Thread.ofPlatform()
                 .daemon()
                 .name("sluice-gpu-experts-" + team.rank())
-                .start(() -> tried(() -> KernelModule.load(gpu, name), KernelModule::close)
+                .start(() -> tried(() -> KernelModule.load(gpu, names), KernelModule::close)
                         .whenComplete((made, error) -> {
                             if (error == null) {
                                 loaded.complete(made);

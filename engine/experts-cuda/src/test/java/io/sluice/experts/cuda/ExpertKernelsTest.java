@@ -2,7 +2,10 @@ package io.sluice.experts.cuda;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.sluice.cuda.GpuInfo;
+import io.sluice.cuda.GpuModuleException;
 import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -58,7 +61,19 @@ class ExpertKernelsTest {
                 .as("after a change of %s.cu or of a header: make -C engine/experts-cuda kernels", name)
                 .isEqualTo(Files.readString(SOURCES.resolve(name + ".sha256")).strip());
         assertThat(new String(KernelModule.ptx(name), US_ASCII))
-                .contains(".version 6.3\n", ".target sm_75\n", ".entry sluice_experts_");
+                .contains(
+                        name.endsWith("_fp8") ? ".version 8.1\n.target sm_89\n" : ".version 6.3\n.target sm_75\n",
+                        ".entry sluice_experts_");
+    }
+
+    @Test
+    void what_a_gpu_does_not_take_gives_way_to_the_next() {
+        String gpu = GpuInfo.all().getFirst().id();
+        KernelModule module = KernelModule.load(gpu, "of_no_gpu", "buffer");
+        module.kernel("sluice_experts_leave");
+        Patience.await(module.close());
+        assertThatThrownBy(() -> KernelModule.load(gpu, "of_no_gpu", "of_no_gpu"))
+                .isInstanceOf(GpuModuleException.class);
     }
 
     @Test
