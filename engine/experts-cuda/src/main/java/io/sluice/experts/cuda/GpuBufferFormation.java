@@ -129,12 +129,18 @@ final class GpuBufferFormation {
                 });
     }
 
-    /** Memory of this rank's GPU in place of a window that kernels do not reach, if low latency is all that is asked for. */
+    /** Memory of this rank's GPU in place of a window that kernels do not reach, if only low latency is asked for. */
     private CompletableFuture<MappedRegion> mirror(int rank, RemoteRegion window, MemoryNotAccessibleException why) {
+        if (window.descriptor().kind() != MemoryKind.CUDA) {
+            // shared by a rank that has failed to allocate its window
+            return CompletableFuture.failedFuture(why);
+        }
         LowLatencyLayout low = lowLatency;
         if (low == null || normal != null) {
             return CompletableFuture.failedFuture(new MemoryNotAccessibleException(
-                    "normal mode needs GPUs that reach each other's memory, and %s does not reach that of rank %d of %s; the low-latency mode does without: create the buffer with normalMode(false) (%s)"
+                    ("normal mode needs GPUs that reach each other's memory, and %s does not reach that of"
+                                    + " rank %d of %s; the low-latency mode does without: create the buffer"
+                                    + " with normalMode(false) (%s)")
                             .formatted(gpu, rank, team, why.getMessage())));
         }
         return tried(

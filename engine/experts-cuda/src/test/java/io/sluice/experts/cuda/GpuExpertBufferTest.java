@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sluice.collectives.CollectiveMismatchException;
+import io.sluice.engine.MemoryNotAccessibleException;
 import io.sluice.engine.SluiceException;
 import io.sluice.experts.ExpertOptions;
 import io.sluice.testkit.Patience;
@@ -50,24 +51,41 @@ class GpuExpertBufferTest {
         }
     }
 
-    /** Also where one rank alone has failed, of memory that its GPU does not have. */
-    @Test
-    void what_is_not_formed_gives_all_back() {
+    /** Also where one rank alone has failed, of memory that its GPU does not have, and where the host carries to it. */
+    @ParameterizedTest
+    @ValueSource(strings = {"aa", ".."})
+    void what_is_not_formed_gives_all_back(String letters) {
         SoftGpuCounts.assumeSoftware();
-        GpuExpertOptions large = GpuExpertOptions.of(
-                ExpertOptions.experts(4096).hidden(7168).maxTokensPerRank(2048).timeout(Patience.BOUND));
-        try (GpuExpertRanks ranks = GpuExpertRanks.unformed(2)) {
-            ranks.create(rank -> OPTIONS)
+        Islands islands = new Islands(letters);
+        boolean isMapped = islands.equals(Islands.one(2));
+        GpuExpertOptions small =
+                GpuExpertOptions.of(OPTIONS.experts().normalMode(isMapped)).withBlocks(4);
+        GpuExpertOptions large = GpuExpertOptions.of(ExpertOptions.experts(4096)
+                .hidden(7168)
+                .maxTokensPerRank(2048)
+                .normalMode(isMapped)
+                .timeout(Patience.BOUND));
+        try (GpuExpertRanks ranks = GpuExpertRanks.unformed(islands)) {
+            ranks.create(rank -> small)
                     .forEach(each -> Patience.await(Patience.await(each).closeAsync()));
             List<Long> before = SoftGpuCounts.all();
             for (int round = 0; round < 2; round++) {
-                ranks.create(rank -> OPTIONS.withBlocks(4 + rank))
+                ranks.create(rank -> small.withBlocks(4 + rank))
                         .forEach(each -> assertThat(failure(each)).isInstanceOf(CollectiveMismatchException.class));
-                ranks.create(rank -> rank == 0 ? OPTIONS : large)
+                ranks.create(rank -> rank == 0 ? small : large)
                         .forEach(each -> assertThat(failure(each)).isInstanceOf(SluiceException.class));
+                // a rank without a window shares memory of the host
+                CompletableFuture<GpuExpertBuffer> with = GpuExpertBuffer.create(ranks.team(0), ranks.device(0), small);
+                CompletableFuture<GpuExpertBuffer> without = GpuExpertBuffer.create(ranks.team(1), "GPU-none", small);
+                assertThat(failure(without)).hasMessageContaining("GPU-none");
+                assertThat(failure(with))
+                        .isInstanceOf(MemoryNotAccessibleException.class)
+                        .hasMessageNotContaining("normalMode");
             }
             // fewer, if what an earlier test has failed to form was still being given back when they were counted
             Patience.until("no more objects than before", () -> SoftGpuCounts.areAtMost(before));
+            ranks.create(rank -> small)
+                    .forEach(each -> Patience.await(Patience.await(each).closeAsync()));
         }
     }
 
