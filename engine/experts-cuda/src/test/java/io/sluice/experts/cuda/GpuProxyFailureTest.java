@@ -142,7 +142,7 @@ class GpuProxyFailureTest {
     }
 
     @Test
-    void a_call_that_is_not_carried_in_time_names_the_setting_of_the_driver() {
+    void a_call_that_a_rank_does_not_make_in_time_names_the_setting_of_the_driver() {
         try (LowLatencyPairs pairs = pairs("..")) {
             Rank on = pairs.rank(0);
             CompletableFuture<LowLatencyResult> end = pairs.future(callback -> on.gpu()
