@@ -151,9 +151,8 @@ final class Proxy implements EngineLoop.Source {
                         source.signal();
                     })
                     .arm(last.get());
-        } catch (GpuClosedException e) {
-            hasStreamEnded = true;
-            source.signal();
+        } catch (GpuClosedException closed) {
+            // kernels may still run: the looks go on, and a stream that is released has reached all
         }
     }
 
@@ -237,6 +236,9 @@ final class Proxy implements EngineLoop.Source {
 
     @Override
     public void removed(@Nullable Throwable cause) {
+        if (left.isDone()) {
+            return;
+        }
         // a team ends with its engine
         if (cause != null && !(cause instanceof ConnectionClosedException)) {
             core.words()
