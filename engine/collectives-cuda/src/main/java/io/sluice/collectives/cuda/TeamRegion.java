@@ -121,18 +121,6 @@ public final class TeamRegion implements AutoCloseable {
         return mapped.get(of);
     }
 
-    /**
-     * Returns another rank's region for transfers.
-     *
-     * @param of the rank, not this one
-     * @return the region, on the team's connection, until this is closed
-     * @throws IndexOutOfBoundsException if there is no such rank
-     * @throws IllegalArgumentException if it is this rank
-     */
-    public RemoteRegion remote(int of) {
-        return shared.of(of);
-    }
-
     /** Where this rank's GPU finds a place in a rank's region. */
     long address(int of, long offset) {
         return mapped.get(of).address() + offset;
