@@ -1,6 +1,6 @@
 import org.jspecify.annotations.NullMarked;
 
-/** Expert parallelism on the memory of a team's GPUs, by kernels that reach each other's memory. */
+/** Expert parallelism on the memory of a team's GPUs, by kernels that store to it, or have the host carry there. */
 @NullMarked
 module io.sluice.experts.cuda {
     requires static transitive org.jspecify;

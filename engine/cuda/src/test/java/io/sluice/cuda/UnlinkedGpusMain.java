@@ -11,7 +11,10 @@ import io.sluice.testkit.Patience;
 import io.sluice.testkit.PatientOptions;
 import java.util.List;
 
-/** A process whose GPUs do not reach each other. It writes to a region of the other GPU, then to one of the same, and says by which path. */
+/**
+ * A process whose GPUs do not reach each other. It writes to a region of the other GPU, then to one of the same, and
+ * says by which path.
+ */
 final class UnlinkedGpusMain {
     private static final int BYTES = 4096;
 

@@ -31,9 +31,10 @@ public interface GpuExpertBuffer {
      * @param team of ranks whose engines have the transport {@code cuda}
      * @param gpu the stable id of this rank's GPU, such as {@code GPU-8c7a1d2e-…}
      * @param options the same on all ranks
-     * @return the buffer; on all ranks an error if one has none: {@link io.sluice.engine.MemoryNotAccessibleException} if a GPU does not
-     *     reach another's memory and normal mode is asked for, or no path of the team's connections does, {@link io.sluice.collectives.CollectiveMismatchException} if options differ, an error of the team's or
-     *     of the driver
+     * @return the buffer; on all ranks an error if one has none: {@link
+     *     io.sluice.engine.MemoryNotAccessibleException} if a GPU does not reach another's memory and normal mode is asked
+     *     for, or no path of the team's connections does, {@link io.sluice.collectives.CollectiveMismatchException} if
+     *     options differ, an error of the team's or of the driver
      * @throws IllegalArgumentException if the team has more than 64 ranks, or the experts cannot be divided among them
      */
     static CompletableFuture<GpuExpertBuffer> create(Team team, String gpu, GpuExpertOptions options) {

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 record ProxiedRank(int rank, RemoteRegion window, MemoryRegion mirror) {
     static final TransferOptions OPTIONS = TransferOptions.defaults().withPriority(TransferPriority.HIGH);
 
-    // more than a connection has lanes, among which transfers that are under way together are divided
+    // as many as a connection has lanes at most, among which transfers that are under way together are divided
     private static final int FIRST_WRITES = 16;
 
     /** Whether it is there, as far as is known. */

@@ -1,6 +1,7 @@
 /**
- * Expert parallelism on the memory of GPUs. Each rank of a {@link io.sluice.experts.cuda.GpuExpertBuffer} has one GPU, which reaches the
- * memory of the others over NVLink or PCIe, and launches the same kernels.
+ * Expert parallelism on the memory of GPUs. Each rank of a {@link io.sluice.experts.cuda.GpuExpertBuffer} has one GPU, and
+ * launches the same kernels. They store to the memory of GPUs that they reach over NVLink or PCIe; to others the host
+ * carries what they send.
  */
 @NullMarked
 package io.sluice.experts.cuda;
