@@ -16,7 +16,8 @@ import java.util.concurrent.atomic.AtomicReference;
  */
 final class GpuTeamFigures {
     private static final long MOST_BYTES = 1L << 30;
-    private static final int LAUNCHES = 200;
+    // a stream takes 256, and a broadcast may be two
+    private static final int LAUNCHES = 120;
 
     private final GpuTeam gpus;
     private final TeamRegion in;
