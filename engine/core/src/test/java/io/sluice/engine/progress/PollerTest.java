@@ -13,7 +13,10 @@ import io.sluice.engine.transport.TransportLoop;
 import io.sluice.testkit.OpenDescriptors;
 import io.sluice.testkit.Patience;
 import io.sluice.testkit.PatientOptions;
+import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -57,6 +60,23 @@ class PollerTest extends PollerFixture {
                 assertThat(runs.get(i)).as("runs of task %d", i).isEqualTo(1);
             }
         }
+    }
+
+    /** Only the thread itself may ask for it; the kernel's default is 50 microseconds. */
+    @Test
+    void itsParksEndWhenTheyAreTo() {
+        CompletableFuture<String> slack = new CompletableFuture<>();
+        poller(Duration.ZERO).execute(() -> {
+            try {
+                Path thread =
+                        Files.readSymbolicLink(Path.of("/proc/thread-self")).getFileName();
+                slack.complete(Files.readString(Path.of("/proc", thread.toString(), "timerslack_ns"))
+                        .strip());
+            } catch (IOException e) {
+                slack.completeExceptionally(e);
+            }
+        });
+        assertThat(Patience.await(slack)).isEqualTo("1");
     }
 
     /** One that parks at once, so that each hand-over races with parking, and one that hardly ever parks. */
