@@ -11,7 +11,6 @@ import io.sluice.cuda.GpuStream;
 import io.sluice.engine.SluiceException;
 import io.sluice.experts.CombineFormat;
 import io.sluice.experts.DispatchFormat;
-import io.sluice.experts.DispatchOptions;
 import io.sluice.experts.ExpertBufferClosedException;
 import io.sluice.experts.ExpertOptions;
 import io.sluice.experts.ExpertsLostException;
@@ -42,23 +41,6 @@ class GpuLowLatencyFailureTest {
         return pairs;
     }
 
-    private static CompletableFuture<LowLatencyResult> call(LowLatencyPairs pairs, int rank, DispatchFormat format) {
-        Rank on = pairs.rank(rank);
-        try {
-            return pairs.future(callback -> on.gpu()
-                    .lowLatencyDispatch(
-                            on.x,
-                            0,
-                            on.choices,
-                            0,
-                            on.tokens,
-                            DispatchOptions.defaults().withFormat(format),
-                            callback));
-        } catch (SluiceException e) {
-            return CompletableFuture.failedFuture(e);
-        }
-    }
-
     private static void assertThatNothingStarts(LowLatencyPairs pairs, int rank) {
         assertThatThrownBy(() -> pairs.rank(rank).dispatch(DispatchFormat.BF16)).isInstanceOf(SluiceException.class);
     }
@@ -66,7 +48,7 @@ class GpuLowLatencyFailureTest {
     @Test
     void a_rank_that_does_not_come_is_named_when_the_time_is_over() {
         try (LowLatencyPairs pairs = pairs(OPTIONS.timeout(SOON))) {
-            assertThat(failure(call(pairs, 0, DispatchFormat.BF16)))
+            assertThat(failure(pairs.dispatch(0, DispatchFormat.BF16)))
                     .isInstanceOf(CollectiveTimeoutException.class)
                     .hasMessageContaining("rank 1");
             assertThatNothingStarts(pairs, 0);
@@ -102,7 +84,7 @@ class GpuLowLatencyFailureTest {
     @Test
     void a_rank_whose_engine_ends_is_lost_with_its_experts() {
         try (LowLatencyPairs pairs = pairs(OPTIONS)) {
-            CompletableFuture<LowLatencyResult> end = call(pairs, 0, DispatchFormat.FP8);
+            CompletableFuture<LowLatencyResult> end = pairs.dispatch(0, DispatchFormat.FP8);
             Patience.await(pairs.ranks.engine(1).closeAsync());
             assertThat(failure(end)).isInstanceOfSatisfying(ExpertsLostException.class, error -> {
                 assertThat(error.ranks()).containsExactly(1);
@@ -130,7 +112,7 @@ class GpuLowLatencyFailureTest {
                 // its window may be gone by then
                 assertThat(failure(received)).isInstanceOf(ExpertsLostException.class);
             }
-            assertThat(failure(call(pairs, 0, DispatchFormat.BF16)))
+            assertThat(failure(pairs.dispatch(0, DispatchFormat.BF16)))
                     .isInstanceOfSatisfying(
                             ExpertsLostException.class,
                             lost -> assertThat(lost.ranks()).containsExactly(1));
@@ -143,16 +125,16 @@ class GpuLowLatencyFailureTest {
     @Test
     void a_call_that_waits_ends_when_its_buffer_is_closed() {
         try (LowLatencyPairs pairs = pairs(OPTIONS)) {
-            CompletableFuture<LowLatencyResult> end = call(pairs, 0, DispatchFormat.BF16);
+            CompletableFuture<LowLatencyResult> end = pairs.dispatch(0, DispatchFormat.BF16);
             CompletableFuture<Void> closing = pairs.ranks.buffer(0).closeAsync();
             assertThat(failure(end)).isInstanceOf(ExpertBufferClosedException.class);
             // what rank 0 had sent has arrived, but nothing more comes
-            CompletableFuture<LowLatencyResult> first = call(pairs, 1, DispatchFormat.BF16);
+            CompletableFuture<LowLatencyResult> first = pairs.dispatch(1, DispatchFormat.BF16);
             assertThat(first.handle((result, error) -> error == null || error instanceof ExpertsLostException)
                             .orTimeout(Patience.BOUND.toMillis(), TimeUnit.MILLISECONDS)
                             .join())
                     .isTrue();
-            assertThat(failure(call(pairs, 1, DispatchFormat.BF16))).isInstanceOf(ExpertsLostException.class);
+            assertThat(failure(pairs.dispatch(1, DispatchFormat.BF16))).isInstanceOf(ExpertsLostException.class);
             Patience.await(closing);
         }
     }
@@ -161,7 +143,7 @@ class GpuLowLatencyFailureTest {
     void ranks_with_different_formats_get_an_error() {
         try (LowLatencyPairs pairs = pairs(OPTIONS)) {
             List<CompletableFuture<LowLatencyResult>> ends =
-                    List.of(call(pairs, 0, DispatchFormat.BF16), call(pairs, 1, DispatchFormat.FP8));
+                    List.of(pairs.dispatch(0, DispatchFormat.BF16), pairs.dispatch(1, DispatchFormat.FP8));
             ends.forEach(end -> assertThat(failure(end))
                     .isInstanceOfAny(CollectiveMismatchException.class, TeamRevokedException.class));
             assertThat(ends.stream().anyMatch(end -> failure(end) instanceof CollectiveMismatchException))
@@ -224,11 +206,11 @@ class GpuLowLatencyFailureTest {
     void an_expert_that_is_not_there_is_named(long expert) {
         try (LowLatencyPairs pairs = pairs(OPTIONS)) {
             choose(pairs.rank(0), 5, expert);
-            assertThat(failure(call(pairs, 0, DispatchFormat.BF16)))
+            assertThat(failure(pairs.dispatch(0, DispatchFormat.BF16)))
                     .isInstanceOf(InvalidChoiceException.class)
                     .hasMessageContaining("token 2")
                     .hasMessageContaining("expert " + expert);
-            assertThat(failure(call(pairs, 1, DispatchFormat.BF16))).isInstanceOf(TeamRevokedException.class);
+            assertThat(failure(pairs.dispatch(1, DispatchFormat.BF16))).isInstanceOf(TeamRevokedException.class);
         }
     }
 
@@ -279,7 +261,7 @@ class GpuLowLatencyFailureTest {
     @Test
     void a_revoked_team_ends_kernels_that_wait() {
         try (LowLatencyPairs pairs = pairs(OPTIONS)) {
-            CompletableFuture<LowLatencyResult> end = call(pairs, 0, DispatchFormat.BF16);
+            CompletableFuture<LowLatencyResult> end = pairs.dispatch(0, DispatchFormat.BF16);
             Patience.await(pairs.ranks.team(1).revoke());
             assertThat(failure(end)).isInstanceOf(TeamRevokedException.class);
         }

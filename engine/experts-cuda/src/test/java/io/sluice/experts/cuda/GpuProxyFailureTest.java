@@ -42,23 +42,6 @@ class GpuProxyFailureTest {
         return pairs;
     }
 
-    private static CompletableFuture<LowLatencyResult> call(LowLatencyPairs pairs, int rank, DispatchFormat format) {
-        Rank on = pairs.rank(rank);
-        try {
-            return pairs.future(callback -> on.gpu()
-                    .lowLatencyDispatch(
-                            on.x,
-                            0,
-                            on.choices,
-                            0,
-                            on.tokens,
-                            DispatchOptions.defaults().withFormat(format),
-                            callback));
-        } catch (SluiceException e) {
-            return CompletableFuture.failedFuture(e);
-        }
-    }
-
     @Test
     void normal_mode_is_refused_on_all_ranks_and_the_team_is_as_good_as_before() {
         try (GpuExpertRanks ranks = GpuExpertRanks.unformed(new Islands("aa."))) {
@@ -88,7 +71,7 @@ class GpuProxyFailureTest {
                 Patience.await(pairs.ranks.start(rank, sent.get(rank)::startReceive));
             }
             for (int rank = 0; rank < 2; rank++) {
-                assertThat(failure(call(pairs, rank, DispatchFormat.BF16)))
+                assertThat(failure(pairs.dispatch(rank, DispatchFormat.BF16)))
                         .isInstanceOfSatisfying(
                                 ExpertsLostException.class,
                                 lost -> assertThat(lost.ranks()).containsExactly(2));
@@ -106,7 +89,7 @@ class GpuProxyFailureTest {
             Patience.await(pairs.ranks.buffer(0).closeAsync());
             List<CompletableFuture<LowLatencyResult>> ends = new ArrayList<>();
             for (int rank = 1; rank < 3; rank++) {
-                ends.add(call(pairs, rank, DispatchFormat.BF16));
+                ends.add(pairs.dispatch(rank, DispatchFormat.BF16));
             }
             ends.forEach(end -> assertThat(failure(end))
                     .isInstanceOfSatisfying(
@@ -120,7 +103,7 @@ class GpuProxyFailureTest {
     void ranks_with_different_formats_get_an_error() {
         try (LowLatencyPairs pairs = pairs("..")) {
             List<CompletableFuture<LowLatencyResult>> ends =
-                    List.of(call(pairs, 0, DispatchFormat.BF16), call(pairs, 1, DispatchFormat.FP8));
+                    List.of(pairs.dispatch(0, DispatchFormat.BF16), pairs.dispatch(1, DispatchFormat.FP8));
             ends.forEach(end -> assertThat(failure(end))
                     .isInstanceOfAny(CollectiveMismatchException.class, TeamRevokedException.class));
         }
@@ -132,11 +115,11 @@ class GpuProxyFailureTest {
             pairs.check("before", DispatchFormat.BF16, Form.CALL);
             try (SoftGpuSetting refusing = SoftGpuSetting.withoutCopies()) {
                 List<CompletableFuture<LowLatencyResult>> ends =
-                        List.of(call(pairs, 0, DispatchFormat.BF16), call(pairs, 1, DispatchFormat.BF16));
+                        List.of(pairs.dispatch(0, DispatchFormat.BF16), pairs.dispatch(1, DispatchFormat.BF16));
                 ends.forEach(end -> assertThat(failure(end)).isInstanceOf(SluiceException.class));
             }
             for (int rank = 0; rank < 2; rank++) {
-                assertThat(failure(call(pairs, rank, DispatchFormat.BF16))).isInstanceOf(SluiceException.class);
+                assertThat(failure(pairs.dispatch(rank, DispatchFormat.BF16))).isInstanceOf(SluiceException.class);
             }
         }
     }
@@ -164,7 +147,7 @@ class GpuProxyFailureTest {
     @Test
     void a_rank_whose_engine_ends_is_lost_with_its_experts() {
         try (LowLatencyPairs pairs = pairs("..")) {
-            CompletableFuture<LowLatencyResult> end = call(pairs, 0, DispatchFormat.FP8);
+            CompletableFuture<LowLatencyResult> end = pairs.dispatch(0, DispatchFormat.FP8);
             Patience.await(pairs.ranks.engine(1).closeAsync());
             assertThat(failure(end)).isInstanceOfSatisfying(ExpertsLostException.class, error -> {
                 assertThat(error.ranks()).containsExactly(1);

@@ -290,6 +290,17 @@ final class LowLatencyPairs implements AutoCloseable {
         }
     }
 
+    /** Dispatches what a rank has drawn; what refuses it at once is the future's error, too. */
+    CompletableFuture<LowLatencyResult> dispatch(int rank, DispatchFormat format) {
+        Rank on = rank(rank);
+        DispatchOptions with = DispatchOptions.defaults().withFormat(format);
+        try {
+            return future(callback -> on.gpu().lowLatencyDispatch(on.x, 0, on.choices, 0, on.tokens, with, callback));
+        } catch (SluiceException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
     private List<LowLatencyResult> dispatch(DispatchFormat format, Form form, List<AutoCloseable> prepared) {
         DispatchOptions with = DispatchOptions.defaults().withFormat(format);
         return switch (form) {
