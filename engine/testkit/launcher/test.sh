@@ -184,10 +184,10 @@ end_side_processes() {
 }
 
 # Waits until Maven is through with the module in the folder $1, or has ended: it writes the file at the end of a module, each
-# time.
+# time. Each look starts a process, which costs more than it seems where pages are mapped slowly.
 await_module() {
   until [[ $root/$1/target/test-class-path -nt $unfinished || ! -e $maven_runs ]]; do
-    sleep 0.5
+    sleep 2
   done
 }
 
