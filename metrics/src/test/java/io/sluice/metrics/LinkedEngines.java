@@ -10,6 +10,7 @@ import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -53,11 +54,7 @@ final class LinkedEngines implements AutoCloseable {
 
     /** A peer that gets no processor for a while is not given up. */
     private static EngineOptions.Builder patient() {
-        return EngineOptions.builder()
-                .transports(List.of("tcp"))
-                .livenessTimeout(BOUND)
-                .connectTimeout(BOUND)
-                .handshakeTimeout(BOUND);
+        return PatientOptions.builder().transports(List.of("tcp")).livenessTimeout(BOUND);
     }
 
     TransferEngine source() {

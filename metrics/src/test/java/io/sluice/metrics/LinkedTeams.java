@@ -3,9 +3,9 @@ package io.sluice.metrics;
 import io.sluice.collectives.CollectiveOptions;
 import io.sluice.collectives.Team;
 import io.sluice.collectives.TeamOptions;
-import io.sluice.engine.EngineOptions;
 import io.sluice.engine.TransferEngine;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -25,12 +25,10 @@ final class LinkedTeams implements AutoCloseable {
         LinkedTeams linked = new LinkedTeams();
         List<CompletableFuture<Team>> forming = new ArrayList<>();
         for (int rank = 0; rank < 2; rank++) {
-            TransferEngine engine = TransferEngine.open(EngineOptions.builder()
+            TransferEngine engine = TransferEngine.open(PatientOptions.builder()
                     .name("rank" + rank)
                     .transports(List.of(transports))
                     .livenessTimeout(Patience.BOUND)
-                    .connectTimeout(Patience.BOUND)
-                    .handshakeTimeout(Patience.BOUND)
                     .build());
             linked.engines.add(engine);
             forming.add(Team.form(

@@ -2,14 +2,15 @@ package io.sluice.testkit;
 
 import io.sluice.engine.EngineOptions;
 import java.time.Duration;
+import java.util.Map;
 
 /**
  * Options for engines of tests, whose connects outlast what a busy machine does to them, and whose pollers leave the
  * processor to others soon: they are idle most of the time.
  */
 public final class PatientOptions {
-    private static final Duration SPIN = Duration.ofNanos(5_000);
-    private static final Duration YIELD = Duration.ofNanos(50_000);
+    private static final Duration SPIN = Duration.ofNanos(2_000);
+    private static final Duration YIELD = Duration.ofNanos(8_000);
 
     private PatientOptions() {}
 
@@ -20,8 +21,28 @@ public final class PatientOptions {
      * @return a builder to add to
      */
     public static EngineOptions.Builder builder() {
-        EngineOptions.Builder patient =
-                EngineOptions.builder().connectTimeout(Patience.BOUND).handshakeTimeout(Patience.BOUND);
-        return Extent.isLong() ? patient : patient.spin(SPIN).yield(YIELD);
+        return patient(EngineOptions.builder());
+    }
+
+    /**
+     * Makes options like those of {@link #builder()}.
+     *
+     * @param options to change
+     * @return the same
+     */
+    public static EngineOptions.Builder patient(EngineOptions.Builder options) {
+        options.connectTimeout(Patience.BOUND).handshakeTimeout(Patience.BOUND);
+        return Extent.isLong() ? options : options.spin(SPIN).yield(YIELD);
+    }
+
+    /**
+     * The environment of a program whose engines are to be as idle as those of {@link #builder()}.
+     *
+     * @return variables and their values
+     */
+    public static Map<String, String> environment() {
+        return Extent.isLong()
+                ? Map.of()
+                : Map.of("SLUICE_SPIN", SPIN.toNanos() + "ns", "SLUICE_YIELD", YIELD.toNanos() + "ns");
     }
 }

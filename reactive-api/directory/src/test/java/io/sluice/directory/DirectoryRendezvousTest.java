@@ -9,10 +9,10 @@ import io.sluice.collectives.Team;
 import io.sluice.collectives.TeamOptions;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineId;
-import io.sluice.engine.EngineOptions;
 import io.sluice.engine.TransferEngine;
 import io.sluice.testkit.FreePort;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,11 +33,8 @@ class DirectoryRendezvousTest {
     }
 
     private CompletableFuture<Team> form(int rank, int size, String name, Duration timeout) {
-        TransferEngine engine = TransferEngine.open(EngineOptions.builder()
-                .connectTimeout(BOUND)
-                .handshakeTimeout(BOUND)
-                .livenessTimeout(BOUND)
-                .build());
+        TransferEngine engine = TransferEngine.open(
+                PatientOptions.builder().livenessTimeout(BOUND).build());
         engines.add(engine);
         return Team.form(
                 engine,

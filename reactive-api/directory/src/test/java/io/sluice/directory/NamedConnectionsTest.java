@@ -20,6 +20,7 @@ import io.sluice.reactor.ReactiveTransferEngine;
 import io.sluice.reactor.recovery.ReconnectOptions;
 import io.sluice.testkit.FreePort;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -61,11 +62,7 @@ class NamedConnectionsTest {
 
     /** A peer that is held up here is not given up. */
     private static EngineOptions.Builder patient() {
-        return EngineOptions.builder()
-                .transports(List.of("tcp"))
-                .connectTimeout(BOUND)
-                .handshakeTimeout(BOUND)
-                .livenessTimeout(BOUND);
+        return PatientOptions.builder().transports(List.of("tcp")).livenessTimeout(BOUND);
     }
 
     private NamedConnections connections(int maxFailures) {

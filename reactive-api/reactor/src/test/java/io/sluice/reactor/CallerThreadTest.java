@@ -8,6 +8,7 @@ import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferResult;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;

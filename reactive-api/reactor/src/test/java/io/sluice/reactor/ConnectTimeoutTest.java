@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.EngineOptions;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;

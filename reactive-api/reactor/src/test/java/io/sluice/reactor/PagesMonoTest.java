@@ -12,6 +12,7 @@ import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferResult;
 import io.sluice.engine.TransferTimeoutException;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;

@@ -5,6 +5,7 @@ import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.TransferEngine;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;

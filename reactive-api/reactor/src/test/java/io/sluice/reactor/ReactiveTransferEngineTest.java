@@ -23,6 +23,7 @@ import io.sluice.engine.TransferResult;
 import io.sluice.engine.TransferTimeoutException;
 import io.sluice.testkit.FreePort;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

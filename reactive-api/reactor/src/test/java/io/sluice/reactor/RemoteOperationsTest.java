@@ -16,6 +16,7 @@ import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferResult;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -9,6 +9,7 @@ import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferResult;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -6,6 +6,7 @@ import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferEngine;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.List;
@@ -32,9 +33,7 @@ final class Target implements AutoCloseable {
 
     /** A peer that gets no processor for a while is not given up. */
     static EngineOptions.Builder patient(EngineOptions.Builder options) {
-        return options.livenessTimeout(Patience.BOUND)
-                .connectTimeout(Patience.BOUND)
-                .handshakeTimeout(Patience.BOUND);
+        return PatientOptions.patient(options).livenessTimeout(Patience.BOUND);
     }
 
     /** Options for a client that reaches it. */

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.sluice.samples.SluiceCommand;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -86,7 +87,9 @@ final class SluiceProcess implements AutoCloseable {
                 // The files of a killed process are deleted with the test's folder.
                 "-Djava.io.tmpdir=" + folder, "-cp", classPath, SluiceCommand.class.getName()));
         command.addAll(List.of(arguments));
-        return new ProcessBuilder(command);
+        ProcessBuilder builder = new ProcessBuilder(command);
+        builder.environment().putAll(PatientOptions.environment());
+        return builder;
     }
 
     private static SluiceProcess start(ProcessBuilder builder, Path folder) throws IOException {

@@ -11,7 +11,6 @@ import io.sluice.collectives.ElementType;
 import io.sluice.collectives.ReduceOperation;
 import io.sluice.collectives.Team;
 import io.sluice.collectives.TeamOptions;
-import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.TransferEngine;
@@ -22,6 +21,7 @@ import io.sluice.experts.ExpertOptions;
 import io.sluice.metrics.ExpertMeters;
 import io.sluice.metrics.TeamMeters;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.net.URI;
@@ -52,7 +52,7 @@ final class WatchedTeam implements AutoCloseable {
     WatchedTeam() throws IOException {
         for (int rank = 0; rank < 2; rank++) {
             engines.add(TransferEngine.open(
-                    EngineOptions.builder().transports(List.of("tcp")).build()));
+                    PatientOptions.builder().transports(List.of("tcp")).build()));
         }
         List<CompletableFuture<Team>> forming = new ArrayList<>();
         for (int rank = 0; rank < 2; rank++) {

@@ -7,9 +7,9 @@ import io.sluice.directory.Directory;
 import io.sluice.directory.DirectoryOptions;
 import io.sluice.directory.DirectoryUnavailableException;
 import io.sluice.directory.EngineNotFoundException;
-import io.sluice.engine.EngineOptions;
 import io.sluice.reactor.ReactiveTransferEngine;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -97,10 +97,8 @@ abstract class DirectoryFixture extends StoreFixture {
 
     ReactiveTransferEngine engine() {
         // No peer falls silent: the sockets of one that dies are closed.
-        ReactiveTransferEngine engine = ReactiveTransferEngine.open(EngineOptions.builder()
-                .livenessTimeout(Patience.BOUND)
-                .connectTimeout(Patience.BOUND)
-                .build());
+        ReactiveTransferEngine engine = ReactiveTransferEngine.open(
+                PatientOptions.builder().livenessTimeout(Patience.BOUND).build());
         closedLast(() -> engine.close().block(Patience.BOUND));
         return engine;
     }

@@ -3,10 +3,10 @@ package io.sluice.directory.contract;
 import io.sluice.directory.Advertisement;
 import io.sluice.directory.Directory;
 import io.sluice.directory.DirectoryOptions;
-import io.sluice.engine.EngineOptions;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.TransferEngine;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.io.IOException;
 import java.time.Duration;
 
@@ -46,11 +46,8 @@ public final class PublisherProgram {
      * @throws IOException if its standard input cannot be read
      */
     public static void run(Directory directory, String name) throws IOException {
-        EngineOptions options = EngineOptions.builder()
-                .connectTimeout(Patience.BOUND)
-                .handshakeTimeout(Patience.BOUND)
-                .build();
-        try (TransferEngine engine = TransferEngine.open(options)) {
+        try (TransferEngine engine =
+                TransferEngine.open(PatientOptions.builder().build())) {
             engine.allocate(
                     ContractPublisher.REGION_BYTES, RegionOptions.readWrite().named(ContractPublisher.REGION));
             directory.publish(Advertisement.of(name, engine)).block(Patience.BOUND);

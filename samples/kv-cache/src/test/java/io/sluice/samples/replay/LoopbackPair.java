@@ -9,6 +9,7 @@ import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.kvcache.PageGeometry;
 import io.sluice.samples.prefill.PrefillSession;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -41,10 +42,7 @@ final class LoopbackPair implements AutoCloseable {
 
     /** A side that gets no processor for a while is not given up. */
     private static EngineOptions.Builder patient() {
-        return EngineOptions.builder()
-                .livenessTimeout(BOUND)
-                .connectTimeout(BOUND)
-                .handshakeTimeout(BOUND);
+        return PatientOptions.builder().livenessTimeout(BOUND);
     }
 
     /** How the sessions ended that have ended. */

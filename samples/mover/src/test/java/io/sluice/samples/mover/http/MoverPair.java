@@ -7,6 +7,7 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.samples.mover.MoverOptions;
 import io.sluice.samples.mover.peer.MoverRole;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
@@ -91,7 +92,7 @@ final class MoverPair implements AutoCloseable {
 
     /** Of an engine whose connects outlast what a busy machine does to them. */
     static EngineOptions.Builder patient() {
-        return EngineOptions.builder().connectTimeout(BOUND).handshakeTimeout(BOUND);
+        return PatientOptions.builder();
     }
 
     private MoverDeployment deploy(MoverOptions mover, UnaryOperator<MoverHttpOptions> http) {
