@@ -57,6 +57,11 @@ record DistantGpuTransport(ContractMemory memory) implements TransportUnderTest 
     }
 
     @Override
+    public boolean isSlow() {
+        return true;
+    }
+
+    @Override
     public long mostBytesInShortRuns() {
         return 512 << 20;
     }

@@ -55,6 +55,11 @@ record StagedGpuTransport(ContractMemory memory, Map<String, String> more, Taken
     }
 
     @Override
+    public boolean isSlow() {
+        return true;
+    }
+
+    @Override
     public long mostBytesInShortRuns() {
         return 64 << 20;
     }

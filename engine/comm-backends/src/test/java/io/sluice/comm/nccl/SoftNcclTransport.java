@@ -80,6 +80,11 @@ final class SoftNcclTransport implements TransportUnderTest {
     }
 
     @Override
+    public boolean isSlow() {
+        return true;
+    }
+
+    @Override
     public long mostBytesInShortRuns() {
         return 64 << 20;
     }

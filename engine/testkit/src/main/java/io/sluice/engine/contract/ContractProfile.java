@@ -5,13 +5,15 @@ import java.util.Random;
 
 /**
  * How much work the suite does. Every profile runs the same tests; a slow machine takes {@code small}, a night run
- * {@code large} (also called {@code soak}). Chosen by the system property {@code sluice.test.profile}.
+ * {@code large} (also called {@code soak}), in which slow transports do a tenth of the transfers. Chosen by the system
+ * property {@code sluice.test.profile}.
  */
 enum ContractProfile {
     SMALL(100, 3_000, 2_000, 10, 100, 4_000, 64L << 20, 4L << 20),
     VARIANT(200, 10_000, 2_000, 5, 100, 4_000, 64L << 20, 4L << 20),
     STANDARD(200, 10_000, 2_000, 5, 100, 4_000, (4L << 30) + 4096, 1L << 28),
-    LARGE(10_000, 5_000_000, 1_000_000, 1_000, 20_000, 1_000_000, (8L << 30) + 4096, 1L << 30);
+    LARGE(10_000, 5_000_000, 1_000_000, 1_000, 20_000, 1_000_000, (8L << 30) + 4096, 1L << 30),
+    LARGE_ON_SLOW(10_000, 500_000, 100_000, 1_000, 5_000, 100_000, (8L << 30) + 4096, 1L << 30);
 
     private static final long DEFAULT_SEED = 20_240_229L;
 
@@ -43,9 +45,15 @@ enum ContractProfile {
         this.passingRegionBytes = passingRegionBytes;
     }
 
-    /** That of this run; for a variant with less volume, unless it is large: what a variant adds is order and races. */
+    /**
+     * That of this run; for a variant with less volume, unless it is large: what a variant adds is order and races. A slow
+     * transport has fewer transfers if it is large, so that each test takes minutes at most.
+     */
     static ContractProfile of(TransportUnderTest transport) {
         ContractProfile current = current();
+        if (current == LARGE && transport.isSlow()) {
+            return LARGE_ON_SLOW;
+        }
         return transport.isVariant() && current == STANDARD ? VARIANT : current;
     }
 
@@ -59,6 +67,11 @@ enum ContractProfile {
                 throw new IllegalArgumentException(
                         "sluice.test.profile is small, standard or large (soak), not '" + name + "'");
         };
+    }
+
+    /** Whether this is one of the long runs. */
+    boolean isLarge() {
+        return this == LARGE || this == LARGE_ON_SLOW;
     }
 
     int transfersInFlight() {

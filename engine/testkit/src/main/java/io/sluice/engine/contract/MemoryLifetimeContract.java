@@ -244,8 +244,10 @@ interface MemoryLifetimeContract extends Contract {
                 RemoteRegion remote = pair.attach(pair.served(bytes));
                 // compiled code reports a fault later than interpreted code; an adapter runs no code
                 boolean compiled = bytes < 1 << 20 && !transport().locksMemory();
-                int rounds =
-                        transport().isVariant() && ContractProfile.of(transport()) != ContractProfile.LARGE ? 20 : 200;
+                int rounds = transport().isVariant()
+                                && !ContractProfile.of(transport()).isLarge()
+                        ? 20
+                        : 200;
                 for (int i = 0; i < (compiled ? rounds : 1); i++) {
                     List<TerminalSignal> signals = new ArrayList<>();
                     for (int j = 0; j < (transport().locksMemory() ? 4 : 100); j++) {

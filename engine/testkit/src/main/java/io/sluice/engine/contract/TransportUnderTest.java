@@ -155,6 +155,16 @@ public interface TransportUnderTest {
     }
 
     /**
+     * Whether a small transfer takes tens of microseconds or more, because an adapter or a device in software carries it, or
+     * threads hand it on several times.
+     *
+     * @return true if the profile {@code large} is to do a tenth of the transfers, and a quarter of the rounds of order
+     */
+    default boolean isSlow() {
+        return false;
+    }
+
+    /**
      * The most bytes of one transfer in the short runs.
      *
      * @return less than four gibibytes where the memory that is touched for it comes in small pages, which takes long

@@ -114,7 +114,7 @@ interface VolumeContract extends Contract {
     @Test
     default void transfersReachWhatLiesAboveFourGibibytes() {
         assumeTrue(
-                !transport().isVariant() || ContractProfile.of(transport()) == ContractProfile.LARGE,
+                !transport().isVariant() || ContractProfile.of(transport()).isLarge(),
                 "another shape of this transport reaches as far");
         long bytes = hugeBytes(transport());
         // What is not touched costs nothing: of the regions only the end, from below the boundary to above it.

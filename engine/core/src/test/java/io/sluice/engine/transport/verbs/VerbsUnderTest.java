@@ -103,6 +103,12 @@ final class VerbsUnderTest implements TransportUnderTest {
     }
 
     @Override
+    public boolean isSlow() {
+        // the software adapter, or a driver in a virtual machine
+        return true;
+    }
+
+    @Override
     public ContractMemory memory() {
         return guarded ? HostMemory.registered(GuardedMemory::allocate) : HostMemory.allocated();
     }
