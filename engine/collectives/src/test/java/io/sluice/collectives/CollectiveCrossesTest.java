@@ -11,9 +11,12 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -153,27 +156,35 @@ class CollectiveCrossesTest {
         }
     }
 
-    /** With the longest counts, operations and kinds of numbers go round. */
-    @Tag("soak")
-    @ParameterizedTest
-    @ValueSource(strings = {"shm", "tcp", "verbs", "reordering", "faulty"})
-    void all(String transport) {
-        assumeAvailable(transport);
-        long done = 0;
-        for (int size = 1; size <= MOST_RANKS; size++) {
-            for (Cross.Called called : Cross.Called.values()) {
-                List<Cross> crosses = all(called, size);
-                run(transport, size, crosses);
-                done += crosses.size();
-                System.out.println("CollectiveCrossesTest: " + transport + ", " + size + " ranks, " + called + ": "
-                        + done + " crosses");
-            }
-        }
+    /** What one test of all crosses takes, for which it forms a team: one method's, of some of the counts. */
+    private record Part(String transport, int ranks, Cross.Called called, int firstCount, int lastCount) {}
+
+    /** The long counts are parts of their own, as each takes about as long as all the others. */
+    static Stream<Part> parts() {
+        int[][] counts = {{0, 6}, {7, 7}, {8, 8}};
+        return TRANSPORTS.stream()
+                .flatMap(transport -> IntStream.rangeClosed(1, MOST_RANKS)
+                        .boxed()
+                        .flatMap(ranks -> Arrays.stream(Cross.Called.values())
+                                .filter(called -> ranks > 1 || called != Cross.Called.SEND_AND_RECEIVE)
+                                .flatMap(called -> Arrays.stream(counts)
+                                        .map(range -> new Part(transport, ranks, called, range[0], range[1])))));
     }
 
-    private List<Cross> all(Cross.Called called, int size) {
+    @Tag("soak")
+    @ParameterizedTest
+    @MethodSource("parts")
+    void all(Part part) {
+        assumeAvailable(part.transport);
+        run(part.transport, part.ranks, crosses(part));
+    }
+
+    /** With the long counts, operations and kinds of numbers go round. */
+    private List<Cross> crosses(Part part) {
+        Cross.Called called = part.called;
         List<Cross> all = new ArrayList<>();
-        Random random = seed.random(size);
+        List<Cross> ofPart = new ArrayList<>();
+        Random random = seed.random(part.ranks);
         for (int number = 0; number < COUNTS; number++) {
             boolean large = number >= 6;
             for (ElementType type : ElementType.values()) {
@@ -183,8 +194,8 @@ class CollectiveCrossesTest {
                             int index = all.size();
                             all.add(new Cross(
                                     called,
-                                    size,
-                                    count(number, size),
+                                    part.ranks,
+                                    count(number, part.ranks),
                                     type,
                                     operation,
                                     inPlace,
@@ -192,14 +203,17 @@ class CollectiveCrossesTest {
                                     index % 2 == 0,
                                     index % 3 == 0,
                                     OFFSETS[index / 2 % 2],
-                                    random.nextInt(size),
+                                    random.nextInt(part.ranks),
                                     random.nextInt(Integer.MAX_VALUE)));
+                            if (number >= part.firstCount && number <= part.lastCount) {
+                                ofPart.add(all.getLast());
+                            }
                         }
                     }
                 }
             }
         }
-        return all;
+        return ofPart;
     }
 
     private static List<@Nullable ReduceOperation> operations(Cross.Called called, boolean large, int index) {

@@ -111,8 +111,12 @@ final class CrossRun implements AutoCloseable {
     List<CompletableFuture<Void>> start() {
         for (int rank = 0; rank < cross.size(); rank++) {
             Buffers buffers = all.get(rank);
-            buffers.source.segment().fill(POISON);
             buffers.target.segment().fill(POISON);
+            if (!cross.inPlaceOn(rank)) {
+                long end = buffers.sourceAt + buffers.sourceBytes;
+                buffers.source.segment().asSlice(0, buffers.sourceAt).fill(POISON);
+                buffers.source.segment().asSlice(end).fill(POISON);
+            }
             MemorySegment.copy(sources.get(rank), 0, buffers.source.segment(), buffers.sourceAt, buffers.sourceBytes);
         }
         return ranks.startEach((rank, team, callback) -> {

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.fail;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Elements of each type, and what their reductions must be: computed one after another, integers in 64 bits and floats in
@@ -21,6 +21,7 @@ final class Elements {
     // whose sums and products over 8 ranks every type of floats represents
     private static final float[] EXACT = {-2, -1, -0.5f, 0.5f, 1, 2};
     private static final double SLACK = 1.01;
+    private static final int BLOCK = 1024;
 
     private Elements() {}
 
@@ -77,23 +78,53 @@ final class Elements {
         }
     }
 
-    private static double real(MemorySegment memory, long at, ElementType type) {
-        return switch (type) {
-            case FLOAT16 -> Float.float16ToFloat(memory.get(SHORT, at));
-            case BFLOAT16 -> Float.intBitsToFloat(memory.get(SHORT, at) << 16);
-            case FLOAT32 -> memory.get(FLOAT, at);
-            default -> memory.get(DOUBLE, at);
-        };
+    /** Elements of a float type, from a place on. */
+    private static void read(MemorySegment memory, long at, ElementType type, double[] to, int count) {
+        switch (type) {
+            case FLOAT16 -> {
+                for (int i = 0; i < count; i++) {
+                    to[i] = Float.float16ToFloat(memory.get(SHORT, at + 2L * i));
+                }
+            }
+            case BFLOAT16 -> {
+                for (int i = 0; i < count; i++) {
+                    to[i] = Float.intBitsToFloat(memory.get(SHORT, at + 2L * i) << 16);
+                }
+            }
+            case FLOAT32 -> {
+                for (int i = 0; i < count; i++) {
+                    to[i] = memory.get(FLOAT, at + 4L * i);
+                }
+            }
+            default -> MemorySegment.copy(memory, DOUBLE, at, to, 0, count);
+        }
     }
 
-    private static long integer(MemorySegment memory, long at, ElementType type) {
-        return switch (type) {
-            case INT8 -> memory.get(ValueLayout.JAVA_BYTE, at);
-            case UINT8 -> Byte.toUnsignedLong(memory.get(ValueLayout.JAVA_BYTE, at));
-            case INT32 -> memory.get(INT, at);
-            case UINT32 -> Integer.toUnsignedLong(memory.get(INT, at));
-            default -> memory.get(LONG, at);
-        };
+    /** Elements of an integer type, from a place on. */
+    private static void read(MemorySegment memory, long at, ElementType type, long[] to, int count) {
+        switch (type) {
+            case INT8 -> {
+                for (int i = 0; i < count; i++) {
+                    to[i] = memory.get(ValueLayout.JAVA_BYTE, at + i);
+                }
+            }
+            case UINT8 -> {
+                for (int i = 0; i < count; i++) {
+                    to[i] = Byte.toUnsignedLong(memory.get(ValueLayout.JAVA_BYTE, at + i));
+                }
+            }
+            case INT32 -> {
+                for (int i = 0; i < count; i++) {
+                    to[i] = memory.get(INT, at + 4L * i);
+                }
+            }
+            case UINT32 -> {
+                for (int i = 0; i < count; i++) {
+                    to[i] = Integer.toUnsignedLong(memory.get(INT, at + 4L * i));
+                }
+            }
+            default -> MemorySegment.copy(memory, LONG, at, to, 0, count);
+        }
     }
 
     private static long narrowed(long value, ElementType type) {
@@ -126,88 +157,188 @@ final class Elements {
             MemorySegment target,
             long at,
             long count) {
-        // the errors of each rounding multiply; the bound is (n - 1) u where n u is small
-        double bound = Math.expm1((vectors.size() - 1) * Math.log1p(roundoff(type)));
-        for (long i = 0; i < count; i++) {
-            long from = (first + i) * type.bytes();
-            String wrong = isFloat(type)
-                    ? wrongFloat(
-                            vectors, from, type, operation, exact, bound, real(target, at + i * type.bytes(), type))
-                    : wrongInteger(vectors, from, type, operation, integer(target, at + i * type.bytes(), type));
-            if (wrong != null) {
-                fail("%s: element %d of %d: %s", what, i, count, wrong);
+        Checked checked =
+                isFloat(type) ? new Floats(vectors, type, operation, exact) : new Integers(vectors, type, operation);
+        for (long done = 0; done < count; done += BLOCK) {
+            int length = (int) Math.min(BLOCK, count - done);
+            int wrong = checked.firstWrong((first + done) * type.bytes(), target, at + done * type.bytes(), length);
+            if (wrong >= 0) {
+                fail("%s: element %d of %d: %s", what, done + wrong, count, checked.message(wrong));
             }
         }
     }
 
-    private static @Nullable String wrongInteger(
-            List<MemorySegment> vectors, long from, ElementType type, ReduceOperation operation, long found) {
-        int size = vectors.size();
-        long expected = integer(vectors.getFirst(), from, type);
-        boolean unsigned = type == ElementType.UINT64;
-        for (int rank = 1; rank < size; rank++) {
-            long other = integer(vectors.get(rank), from, type);
-            expected = switch (operation) {
-                case SUM, AVERAGE -> expected + other;
-                case PRODUCT -> expected * other;
-                case MIN ->
-                    (unsigned ? Long.compareUnsigned(expected, other) : Long.compare(expected, other)) <= 0
-                            ? expected
-                            : other;
-                case MAX ->
-                    (unsigned ? Long.compareUnsigned(expected, other) : Long.compare(expected, other)) >= 0
-                            ? expected
-                            : other;
-            };
-        }
-        expected = narrowed(expected, type);
-        if (operation == ReduceOperation.AVERAGE) {
-            expected = unsigned ? Long.divideUnsigned(expected, size) : expected / size;
-        }
-        return found == expected ? null : found + " instead of " + expected;
+    /** What a block of elements must be: it keeps the numbers of all, as loops over arrays are fast. */
+    private interface Checked {
+        /** The first that is wrong, or −1. */
+        int firstWrong(long from, MemorySegment target, long at, int count);
+
+        String message(int number);
     }
 
-    private static @Nullable String wrongFloat(
-            List<MemorySegment> vectors,
-            long from,
-            ElementType type,
-            ReduceOperation operation,
-            boolean exact,
-            double bound,
-            double found) {
-        int size = vectors.size();
-        double expected = real(vectors.getFirst(), from, type);
-        double lost = 0;
-        double absolute = Math.abs(expected);
-        for (int rank = 1; rank < size; rank++) {
-            double other = real(vectors.get(rank), from, type);
-            absolute += Math.abs(other);
+    private static final class Integers implements Checked {
+        private final List<MemorySegment> vectors;
+        private final ElementType type;
+        private final ReduceOperation operation;
+        private final boolean unsigned;
+        private final long[] expected = new long[BLOCK];
+        // of a rank, and at last what was found
+        private final long[] other = new long[BLOCK];
+
+        Integers(List<MemorySegment> vectors, ElementType type, ReduceOperation operation) {
+            this.vectors = vectors;
+            this.type = type;
+            this.operation = operation;
+            this.unsigned = type == ElementType.UINT64;
+        }
+
+        @Override
+        public int firstWrong(long from, MemorySegment target, long at, int count) {
+            read(vectors.getFirst(), from, type, expected, count);
+            for (int rank = 1; rank < vectors.size(); rank++) {
+                read(vectors.get(rank), from, type, other, count);
+                add(count);
+            }
+            for (int i = 0; i < count; i++) {
+                expected[i] = narrowed(expected[i], type);
+            }
+            if (operation == ReduceOperation.AVERAGE) {
+                int size = vectors.size();
+                for (int i = 0; i < count; i++) {
+                    expected[i] = unsigned ? Long.divideUnsigned(expected[i], size) : expected[i] / size;
+                }
+            }
+            read(target, at, type, other, count);
+            return Arrays.mismatch(expected, 0, count, other, 0, count);
+        }
+
+        private void add(int count) {
             switch (operation) {
                 case SUM, AVERAGE -> {
-                    double sum = expected + other;
-                    double part = sum - expected;
-                    lost += (expected - (sum - part)) + (other - part);
-                    expected = sum;
+                    for (int i = 0; i < count; i++) {
+                        expected[i] += other[i];
+                    }
                 }
-                case PRODUCT -> expected *= other;
-                case MIN -> expected = Math.min(expected, other);
-                case MAX -> expected = Math.max(expected, other);
+                case PRODUCT -> {
+                    for (int i = 0; i < count; i++) {
+                        expected[i] *= other[i];
+                    }
+                }
+                case MIN -> {
+                    for (int i = 0; i < count; i++) {
+                        expected[i] = compare(expected[i], other[i]) <= 0 ? expected[i] : other[i];
+                    }
+                }
+                case MAX -> {
+                    for (int i = 0; i < count; i++) {
+                        expected[i] = compare(expected[i], other[i]) >= 0 ? expected[i] : other[i];
+                    }
+                }
             }
         }
-        expected += lost;
-        double unit = roundoff(type);
-        double allowed = switch (operation) {
-            case SUM -> exact ? 0 : bound * absolute * SLACK;
-            case AVERAGE -> (exact ? unit : bound + unit) * absolute / size * SLACK;
-            // float64 is its own reference
-            case PRODUCT -> exact ? 0 : (type == ElementType.FLOAT64 ? 2 : 1) * bound * Math.abs(expected) * SLACK;
-            case MIN, MAX -> 0;
-        };
-        if (operation == ReduceOperation.AVERAGE) {
-            expected /= size;
+
+        private int compare(long a, long b) {
+            return unsigned ? Long.compareUnsigned(a, b) : Long.compare(a, b);
         }
-        return Math.abs(found - expected) <= allowed
-                ? null
-                : found + " instead of " + expected + ", which is more than " + allowed + " apart";
+
+        @Override
+        public String message(int number) {
+            return other[number] + " instead of " + expected[number];
+        }
+    }
+
+    private static final class Floats implements Checked {
+        private final List<MemorySegment> vectors;
+        private final ElementType type;
+        private final ReduceOperation operation;
+        private final boolean exact;
+        private final double unit;
+        private final double bound;
+        private final double[] expected = new double[BLOCK];
+        private final double[] lost = new double[BLOCK];
+        private final double[] absolute = new double[BLOCK];
+        private final double[] other = new double[BLOCK];
+
+        Floats(List<MemorySegment> vectors, ElementType type, ReduceOperation operation, boolean exact) {
+            this.vectors = vectors;
+            this.type = type;
+            this.operation = operation;
+            this.exact = exact;
+            this.unit = roundoff(type);
+            this.bound = Math.expm1((vectors.size() - 1) * Math.log1p(unit));
+        }
+
+        @Override
+        public int firstWrong(long from, MemorySegment target, long at, int count) {
+            read(vectors.getFirst(), from, type, expected, count);
+            for (int i = 0; i < count; i++) {
+                lost[i] = 0;
+                absolute[i] = Math.abs(expected[i]);
+            }
+            for (int rank = 1; rank < vectors.size(); rank++) {
+                read(vectors.get(rank), from, type, other, count);
+                add(count);
+            }
+            read(target, at, type, other, count);
+            for (int i = 0; i < count; i++) {
+                expected[i] += lost[i];
+                if (operation == ReduceOperation.AVERAGE) {
+                    expected[i] /= vectors.size();
+                }
+                if (!(Math.abs(other[i] - expected[i]) <= allowed(i))) {
+                    return i;
+                }
+            }
+            return -1;
+        }
+
+        private void add(int count) {
+            for (int i = 0; i < count; i++) {
+                absolute[i] += Math.abs(other[i]);
+            }
+            switch (operation) {
+                case SUM, AVERAGE -> {
+                    for (int i = 0; i < count; i++) {
+                        double sum = expected[i] + other[i];
+                        double part = sum - expected[i];
+                        lost[i] += (expected[i] - (sum - part)) + (other[i] - part);
+                        expected[i] = sum;
+                    }
+                }
+                case PRODUCT -> {
+                    for (int i = 0; i < count; i++) {
+                        expected[i] *= other[i];
+                    }
+                }
+                case MIN -> {
+                    for (int i = 0; i < count; i++) {
+                        expected[i] = Math.min(expected[i], other[i]);
+                    }
+                }
+                case MAX -> {
+                    for (int i = 0; i < count; i++) {
+                        expected[i] = Math.max(expected[i], other[i]);
+                    }
+                }
+            }
+        }
+
+        /** How far apart the two may be; the errors of each rounding multiply: (n − 1) u where n u is small. */
+        private double allowed(int number) {
+            return switch (operation) {
+                case SUM -> exact ? 0 : bound * absolute[number] * SLACK;
+                case AVERAGE -> (exact ? unit : bound + unit) * absolute[number] / vectors.size() * SLACK;
+                // float64 is its own reference
+                case PRODUCT ->
+                    exact ? 0 : (type == ElementType.FLOAT64 ? 2 : 1) * bound * Math.abs(expected[number]) * SLACK;
+                case MIN, MAX -> 0;
+            };
+        }
+
+        @Override
+        public String message(int number) {
+            return other[number] + " instead of " + expected[number] + ", which is more than " + allowed(number)
+                    + " apart";
+        }
     }
 }

@@ -20,9 +20,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -38,9 +41,11 @@ class KillPointsTest {
     private static final long MOST_NANOS_LATER = 1_000_000;
     private static final int KILLS = 6;
     private static final int SOAK_ROUNDS = 500;
+    private static final int SOAK_SHARES = 20;
     private static final Duration LIVENESS = Patience.scaled(Duration.ofSeconds(1));
 
-    private final Random random = FuzzSeed.of("KillPointsTest").random();
+    private final FuzzSeed seed = FuzzSeed.of("KillPointsTest");
+    private final Random random = seed.random();
 
     /** Which rank of how many is killed, and after how many collectives. */
     private record Kill(String transport, int size, int victim, int point) {
@@ -219,23 +224,40 @@ class KillPointsTest {
         killAll(chosen);
     }
 
-    @Tag("soak")
-    @ParameterizedTest
-    @ValueSource(strings = {"shm", "tcp"})
-    void everyKilledRank(String transport) {
-        killAll(all(transport));
+    /** At every point, one rank of one size of team in each test. */
+    static Stream<Arguments> everyRank() {
+        return Stream.of("shm", "tcp")
+                .flatMap(transport -> IntStream.rangeClosed(FEWEST_RANKS, MOST_RANKS)
+                        .boxed()
+                        .flatMap(size ->
+                                IntStream.range(0, size).mapToObj(victim -> Arguments.of(transport, size, victim))));
     }
 
     @Tag("soak")
     @ParameterizedTest
-    @ValueSource(strings = {"shm", "tcp"})
-    void manyKilledRanks(String transport) {
+    @MethodSource("everyRank")
+    void everyKilledRank(String transport, int size, int victim) {
+        random.setSeed(seed.random(size * MOST_RANKS + victim).nextLong());
+        killAll(all(transport).stream()
+                .filter(kill -> kill.size == size && kill.victim == victim)
+                .toList());
+    }
+
+    static Stream<Arguments> shares() {
+        return Stream.of("shm", "tcp")
+                .flatMap(
+                        transport -> IntStream.range(0, SOAK_SHARES).mapToObj(share -> Arguments.of(transport, share)));
+    }
+
+    @Tag("soak")
+    @ParameterizedTest
+    @MethodSource("shares")
+    void manyKilledRanks(String transport, int share) {
         List<Kill> every = all(transport);
-        List<Kill> rounds = new ArrayList<>();
-        for (int i = 0; i < SOAK_ROUNDS; i++) {
-            rounds.add(every.get(random.nextInt(every.size())));
-        }
-        killAll(rounds);
+        random.setSeed(seed.random(share).nextLong());
+        killAll(IntStream.range(0, SOAK_ROUNDS / SOAK_SHARES)
+                .mapToObj(i -> every.get(random.nextInt(every.size())))
+                .toList());
     }
 
     @ParameterizedTest
