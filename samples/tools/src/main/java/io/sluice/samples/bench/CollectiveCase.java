@@ -69,7 +69,7 @@ final class CollectiveCase {
         boolean isTimed = plan.verify() && measured.collective() == BenchCollective.BARRIER;
         // the host's copies leave a GPU's caches cold, so that a block there uses its slots many times
         boolean isRound = plan.verify() && (isTimed || calls.memory().isHost());
-        lengths = new BlockLengths(plan.warmup(), plan.duration(), isRound ? slots : MOST_OPERATIONS);
+        lengths = new BlockLengths(plan.warmup(), plan.duration(), 1, isRound ? slots : MOST_OPERATIONS);
         loop = new OperationLoop(team, calls, isTimed ? slots : 0);
     }
 

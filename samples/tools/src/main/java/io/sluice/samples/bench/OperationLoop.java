@@ -37,6 +37,7 @@ final class OperationLoop {
     private boolean starting;
     private long last;
 
+    private long blockBegan;
     private long blockNanos;
     private long nanos;
     private long operations;
@@ -91,6 +92,7 @@ final class OperationLoop {
         processorNanos -= Usage.processCpuNanos();
         allocated -= THREADS.getCurrentThreadAllocatedBytes();
         last = System.nanoTime();
+        blockBegan = last;
         blockNanos = -last;
         next();
     }
@@ -168,6 +170,24 @@ final class OperationLoop {
     /** Of the last block. */
     long blockNanos() {
         return blockNanos;
+    }
+
+    /** When the last block began here, by {@link System#nanoTime}. */
+    long blockBegan() {
+        return blockBegan;
+    }
+
+    /** When its last operation ended here. */
+    long blockEnded() {
+        return last;
+    }
+
+    /** The last block has taken another time, as all ranks together see it. */
+    void blockTook(long taken) {
+        if (counts) {
+            nanos += taken - blockNanos;
+        }
+        blockNanos = taken;
     }
 
     /** When each operation of the last block began here, by {@link System#nanoTime}. */
